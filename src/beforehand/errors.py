@@ -1,0 +1,75 @@
+"""Everything that beforehand raises on purpose.
+
+    BeforehandError
+    ├── QueryError              a question that cannot be asked
+    │   ├── QuerySyntaxError    its text does not parse
+    │   ├── UnknownLabelError   it names a label that the model has never seen
+    │   └── TooManyStatesError  its automaton would not fit
+    ├── ModelError              a model that breaks its promises, or weights that do not fit
+    ├── HistoryError            a history that the model cannot read
+    ├── MethodError             a method, budget or precision that makes no sense here
+    │   └── TooExpensiveError   an exact answer that would cost more than was allowed
+    └── VocabularyError         labels that do not make a vocabulary
+
+Each message says what was wanted, what came instead, and how to mend it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BeforehandError(Exception):
+    """The root: catch this to catch everything that beforehand raises on purpose."""
+
+
+class QueryError(BeforehandError, ValueError):
+    """A question that cannot be asked."""
+
+
+class QuerySyntaxError(QueryError):
+    """The text of a question does not parse."""
+
+
+class UnknownLabelError(QueryError):
+    """A label that the vocabulary does not hold; `label` names it."""
+
+    def __init__(self, label: str, known: Iterable[str]) -> None:
+        self.label = label
+        super().__init__(f"there is no event called {label!r}{did_you_mean(label, known)}")
+
+
+class TooManyStatesError(QueryError):
+    """The automaton of a question would grow past the limit."""
+
+
+class ModelError(BeforehandError, ValueError):
+    """A model that breaks its promises, or weights that do not fit it."""
+
+
+class HistoryError(BeforehandError, ValueError):
+    """A history that the model cannot read."""
+
+
+class MethodError(BeforehandError, ValueError):
+    """A method, budget or precision that makes no sense for this question."""
+
+
+class TooExpensiveError(MethodError):
+    """An exact answer that would cost more model calls than was allowed."""
+
+
+class VocabularyError(BeforehandError, ValueError):
+    """Labels that do not make a vocabulary."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the nearest known ones, or the first few."""
+    names = list(known)
+    folded = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6) if len(names) <= 20_000 else []
+    if near:
+        return "; did you mean " + " or ".join(repr(folded[name]) for name in near) + "?"
+    shown = ", ".join(map(repr, names[:5]))
+    return f"; known are {shown}{', …' if len(names) > 5 else ''} ({len(names)} in all)"

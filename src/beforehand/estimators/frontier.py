@@ -1,0 +1,178 @@
+"""What the engine holds at one step: weighted prefixes, and what the model says comes next after each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from beforehand.errors import ModelError
+from beforehand.models import State
+from beforehand.queries import Automaton
+
+
+@dataclass(frozen=True)
+class StepTables:
+    """The automaton's tables of one step, where the model's numbers are."""
+
+    next: Tensor  # [states, classes]
+    emits: Tensor  # [questions, states, classes]
+    emitting: tuple[bool, ...]  # per question: does it take any outcome at this step?
+
+    @cached_property
+    def running(self) -> Tensor:
+        """[states, classes]: is something left to decide after this move?"""
+        return self.next >= 0
+
+
+class Tables:
+    """An automaton ready for the engine: tables per step, made once for all steps that are alike."""
+
+    def __init__(self, automaton: Automaton, device: torch.device) -> None:
+        self.automaton, self.device = automaton, device
+        self.classes = torch.from_numpy(automaton.classes).to(device)
+        self.every_event_apart = automaton.class_count == len(automaton.classes)
+        self._known: dict[tuple[bool, int], StepTables] = {}
+
+    @cached_property
+    def membership(self) -> Tensor:
+        """[vocabulary, classes]: 1 where an event is in a class."""
+        return torch.nn.functional.one_hot(self.classes, self.automaton.class_count).double()
+
+    def at(self, step: int) -> StepTables:
+        """The tables of one step."""
+        phase = self.automaton.phase(step)
+        if phase not in self._known:
+            moves = self.automaton.at(step)
+            emitting = tuple(bool(each.any()) for each in moves.emits >= 0)
+            tables = StepTables(torch.from_numpy(moves.next).to(self.device), torch.from_numpy(moves.emits).to(self.device), emitting)
+            self._known[phase] = tables
+        return self._known[phase]
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Rows that are still undecided: whose history each belongs to, where its automaton is, and the logarithm of its weight."""
+
+    owner: Tensor
+    automaton: Tensor
+    log_weight: Tensor
+    state: State
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+
+@dataclass(frozen=True)
+class Picks:
+    """Candidates that live on: row `rows[i]` takes the event `events[i]` and carries `log_weight[i]`."""
+
+    rows: Tensor
+    events: Tensor
+    log_weight: Tensor
+
+
+class Expansion:
+    """One step ahead of every row: all next events at once, summed by class where only the class matters."""
+
+    def __init__(self, step: int, frontier: Frontier, tables: Tables, histories: int) -> None:
+        self.step, self.frontier, self.histories = step, frontier, histories
+        self.tables, self.moves = tables, tables.at(step)
+        self.closed: Tensor | None = None  # histories about which nothing more needs to be known
+
+    @cached_property
+    def probs(self) -> Tensor:
+        """[rows, vocabulary] float64, normalised up to the model's own rounding."""
+        return self.frontier.state.log_probs.exp().double()
+
+    @cached_property
+    def class_masses(self) -> Tensor:
+        """[rows, classes] float64, normalised."""
+        return self._class_sums * self.scale[:, None]
+
+    @cached_property
+    def weight(self) -> Tensor:
+        """[rows] float64."""
+        return self.frontier.log_weight.exp()
+
+    @cached_property
+    def _class_sums(self) -> Tensor:
+        return self.probs if self.tables.every_event_apart else self.probs @ self.tables.membership
+
+    @cached_property
+    def scale(self) -> Tensor:
+        """[rows]: what makes the row's probabilities sum to one exactly; a model that gives no distribution is caught here."""
+        total = self._class_sums.sum(1)
+        wrong = ~((total - 1).abs() < 1e-3)
+        if wrong.any():
+            raise ModelError(
+                f"the model gave no distribution at step {self.step}: the probabilities of one row sum to {float(total[wrong][0]):.6g}, not 1"
+            )
+        return 1 / total
+
+    @cached_property
+    def running_classes(self) -> Tensor:
+        """[rows or 1, classes]: does the question stay open after an event of the class?"""
+        running = self.moves.running
+        if self.closed is not None:
+            return running[self.frontier.automaton] & ~self.closed[self.frontier.owner][:, None]
+        return running if len(running) == 1 else running[self.frontier.automaton]
+
+    @cached_property
+    def running(self) -> Tensor:
+        """[rows or 1, vocabulary]: the same for every event."""
+        return self.running_classes if self.tables.every_event_apart else self.running_classes[:, self.tables.classes]
+
+    @cached_property
+    def running_mass(self) -> Tensor:
+        """[rows]: the chance that the next event decides nothing."""
+        return (self.class_masses * self.running_classes).sum(1)
+
+    def decided(self, question: int) -> Tensor:
+        """[rows, outcomes]: the chance that the next event decides the question so."""
+        outcomes = self.tables.automaton.outcomes[question]
+        emits = self.moves.emits[question][self.frontier.automaton]
+        found = torch.zeros(len(emits), outcomes + 1, dtype=torch.float64, device=emits.device)
+        found.scatter_add_(1, torch.where(emits < 0, outcomes, emits), self.class_masses)
+        return found[:, :outcomes]
+
+    def lands(self, rows: Tensor, events: Tensor) -> Tensor:
+        """The automaton's state after an event on a row; −1 when all is decided."""
+        return self.moves.next[self.frontier.automaton[rows], self.tables.classes[events]]
+
+    def take(self, picks: Picks, state: State) -> Frontier:
+        """The next frontier."""
+        owner = self.frontier.owner[picks.rows]
+        return Frontier(owner, self.lands(picks.rows, picks.events), picks.log_weight, state)
+
+
+def by_history(values: Tensor, owner: Tensor, histories: int) -> Tensor:
+    """Sums rows of the same history: [rows, …] to [histories, …]."""
+    return torch.zeros(histories, *values.shape[1:], dtype=values.dtype, device=values.device).index_add_(0, owner, values)
+
+
+class Layout:
+    """Rows of each history side by side: [rows, …] padded to [histories, most rows of one, …]; owners must be sorted."""
+
+    def __init__(self, owner: Tensor, histories: int) -> None:
+        self.histories = histories
+        counts = torch.bincount(owner, minlength=histories)
+        self.width = int(counts.max()) if len(counts) else 0
+        self.full = len(owner) == histories * self.width
+        self.begins = torch.cumsum(counts, 0) - counts
+        self._place = owner * self.width + torch.arange(len(owner), device=owner.device) - self.begins[owner]
+
+    def pad(self, values: Tensor, fill: float) -> Tensor:
+        """Rows to their places."""
+        if self.full:
+            return values.reshape(self.histories, self.width, *values.shape[1:])
+        shape = (self.histories * self.width, *values.shape[1:])
+        padded = torch.full(shape, fill, dtype=values.dtype, device=values.device)
+        padded[self._place] = values
+        return padded.reshape(self.histories, self.width, *values.shape[1:])
+
+    def rows(self, histories: Tensor, slots: Tensor) -> Tensor:
+        """The row in a slot of a history."""
+        return self.begins[histories] + slots

@@ -1,0 +1,13 @@
+"""Models: a past becomes a distribution over the next event.
+
+In: ids, in ragged histories. Out: a `State`, whose `log_probs` are all that the rest of the house looks at. `protocol` is the
+contract; `Markov`, `Recurrent`, `Tempered` and `Function` keep it, and so may anything else. Nothing here knows of questions.
+"""
+
+from beforehand.models.function import Function
+from beforehand.models.markov import Markov
+from beforehand.models.protocol import Model, State, join
+from beforehand.models.recurrent import Recurrent
+from beforehand.models.tempered import Tempered
+
+__all__ = ["Function", "Markov", "Model", "Recurrent", "State", "Tempered", "join"]

@@ -1,0 +1,134 @@
+"""Sets of events: the words that a question is made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.errors import QueryError
+from beforehand.events import Vocabulary
+
+Mask = NDArray[np.bool_]
+
+# Words with a meaning of their own; a label that is one of them is written in quotes.
+KEYWORDS = frozenset(
+    "P E any not and or within before then immediately never always until matches next event when count which in futures where".split()
+)
+WORD = re.compile(r"[^\W\d]\w*(?:-\w+)*\Z")
+
+
+class EventSet:
+    """Some of the events of a vocabulary; `resolve` says which."""
+
+    def resolve(self, vocabulary: Vocabulary) -> Mask:
+        """One boolean per event of the vocabulary."""
+        raise NotImplementedError
+
+    def __invert__(self) -> EventSet:
+        return Complement(self)
+
+
+@dataclass(frozen=True)
+class Labels(EventSet):
+    """Events by name; a name may also be a group of the vocabulary."""
+
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise QueryError("a set of events needs at least one label between its braces")
+        object.__setattr__(self, "names", tuple(sorted(set(self.names))))
+
+    def resolve(self, vocabulary: Vocabulary) -> Mask:
+        """True at the events named."""
+        mask = np.zeros(len(vocabulary), dtype=bool)
+        for name in self.names:
+            mask[vocabulary.members(name)] = True
+        return mask
+
+    def __str__(self) -> str:
+        shown = [quote(name) for name in self.names]
+        return shown[0] if len(shown) == 1 else "{" + ", ".join(shown) + "}"
+
+
+@dataclass(frozen=True)
+class Anything(EventSet):
+    """Every event; the end of a sequence is none."""
+
+    def resolve(self, vocabulary: Vocabulary) -> Mask:
+        """True everywhere but at the end label."""
+        mask = np.ones(len(vocabulary), dtype=bool)
+        if vocabulary.end_id is not None:
+            mask[vocabulary.end_id] = False
+        return mask
+
+    def __str__(self) -> str:
+        return "any"
+
+
+@dataclass(frozen=True)
+class Complement(EventSet):
+    """Every event that is not in the set; the end of a sequence is no event, so it is in neither."""
+
+    of: EventSet
+
+    def resolve(self, vocabulary: Vocabulary) -> Mask:
+        """True where the inner set is false, but never at the end label."""
+        return Anything().resolve(vocabulary) & ~self.of.resolve(vocabulary)
+
+    def __str__(self) -> str:
+        return f"not {self.of}"
+
+
+@dataclass(frozen=True)
+class LabelPattern(EventSet):
+    """The events in whose label a regular expression is found."""
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise QueryError(f"/{self.pattern}/ is not a regular expression: {error}") from None
+        plain = re.sub(r"\\(.)", lambda pair: "/" if pair[1] == "/" else pair[0], self.pattern)
+        object.__setattr__(self, "pattern", plain.replace("\n", "\\n"))
+
+    def resolve(self, vocabulary: Vocabulary) -> Mask:
+        """True where the pattern is found; none at all is an error."""
+        found = re.compile(self.pattern).search
+        mask = np.fromiter((found(label) is not None for label in vocabulary.labels), dtype=bool, count=len(vocabulary))
+        if not mask.any():
+            raise QueryError(f"no label of the {len(vocabulary)} matches /{self.pattern}/")
+        return mask
+
+    def __str__(self) -> str:
+        return "/" + self.pattern.replace("/", "\\/") + "/"
+
+
+def quote(label: str) -> str:
+    """A label as the language writes it: bare if it is a plain word, else in double quotes with the usual escapes."""
+    return label if WORD.match(label) and label not in KEYWORDS else json.dumps(label, ensure_ascii=False)
+
+
+def event_set(events: EventSet | str | Iterable[str]) -> EventSet:
+    """A set from what Python users write: a label, several labels, or a set already."""
+    if isinstance(events, EventSet):
+        return events
+    names = (events,) if isinstance(events, str) else tuple(events)
+    if not all(isinstance(name, str) for name in names):
+        raise QueryError(f"events are named by labels, which are text; got {names!r}")
+    return Labels(names)
+
+
+def matching(pattern: str) -> EventSet:
+    """The events in whose label a regular expression is found: `bh.matching("^cart")`."""
+    return LabelPattern(pattern)
+
+
+any_event = Anything()

@@ -1,0 +1,117 @@
+"""From a pattern over events to the deterministic automaton that finds its first match.
+
+Positions automaton (Glushkov 1961), then the subset construction with sets of positions as bits of one integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.errors import TooManyStatesError
+from beforehand.queries.patterns import Chain, Choice, One, Pattern, Repeat
+from beforehand.queries.sets import EventSet
+
+MOST_POSITIONS = 4_000
+MOST_STATES = 20_000
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a piece of a pattern can begin and end with, and whether it may be empty."""
+
+    first: int
+    last: int
+    empty: bool
+
+
+class _Positions:
+    """Numbers the event sets of a pattern and learns which may follow which."""
+
+    def __init__(self) -> None:
+        self.sets: list[EventSet] = []
+        self.follow: list[int] = []
+
+    def read(self, pattern: Pattern) -> _Part:
+        if isinstance(pattern, One):
+            return self._one(pattern.events)
+        if isinstance(pattern, Chain):
+            return self._chain([self.read(part) for part in pattern.parts])
+        if isinstance(pattern, Choice):
+            return self._choice([self.read(part) for part in pattern.parts])
+        assert isinstance(pattern, Repeat)
+        return self._repeat(pattern)
+
+    def _one(self, events: EventSet) -> _Part:
+        if len(self.sets) >= MOST_POSITIONS:
+            raise TooManyStatesError(f"the pattern is longer than {MOST_POSITIONS:,} events when its repetitions are written out")
+        self.sets.append(events)
+        self.follow.append(0)
+        bit = 1 << (len(self.sets) - 1)
+        return _Part(bit, bit, False)
+
+    def _link(self, last: int, first: int) -> None:
+        while last:
+            low = last & -last
+            self.follow[low.bit_length() - 1] |= first
+            last ^= low
+
+    def _chain(self, parts: list[_Part]) -> _Part:
+        whole = _Part(0, 0, True)
+        for part in parts:
+            self._link(whole.last, part.first)
+            first = whole.first | (part.first if whole.empty else 0)
+            last = part.last | (whole.last if part.empty else 0)
+            whole = _Part(first, last, whole.empty and part.empty)
+        return whole
+
+    def _choice(self, parts: list[_Part]) -> _Part:
+        first = last = 0
+        for part in parts:
+            first, last = first | part.first, last | part.last
+        return _Part(first, last, any(part.empty for part in parts))
+
+    def _repeat(self, pattern: Repeat) -> _Part:
+        copies = [self.read(pattern.part) for _ in range(max(1, pattern.low if pattern.high is None else pattern.high))]
+        if pattern.high is None:
+            self._link(copies[-1].last, copies[-1].first)
+        optional = [_Part(c.first, c.last, c.empty or i >= pattern.low) for i, c in enumerate(copies)]
+        return self._chain(optional)
+
+
+def recogniser(
+    pattern: Pattern, of: Callable[[EventSet], NDArray[np.bool_]], classes: int, dead: int, found: int
+) -> tuple[NDArray[np.int64], int]:
+    """`moves[s, c]` and the start: `found` once a word of the pattern is complete, `dead` when none can be any more."""
+    positions = _Positions()
+    whole = positions.read(pattern)
+    if whole.empty:
+        return np.full((1, classes), found, dtype=np.int64), found
+    masks = np.array([of(events) for events in positions.sets])
+    allowed = [sum(1 << int(i) for i in np.flatnonzero(column)) for column in masks.T]
+    # A state is the set of positions that may come next.
+    numbers, waiting, rows = {whole.first: 0}, [whole.first], []
+    for ready in waiting:
+        rows.append([_target(ready & allowed[c], whole.last, positions, numbers, waiting, dead, found) for c in range(classes)])
+    return np.array(rows, dtype=np.int64), 0
+
+
+def _target(hit: int, last: int, positions: _Positions, numbers: dict[int, int], waiting: list[int], dead: int, found: int) -> int:
+    if hit & last:
+        return found
+    ready = 0
+    while hit:
+        low = hit & -hit
+        ready |= positions.follow[low.bit_length() - 1]
+        hit ^= low
+    if not ready:
+        return dead
+    if ready not in numbers:
+        if len(numbers) >= MOST_STATES:
+            raise TooManyStatesError(f"the pattern needs more than {MOST_STATES:,} states; make its repetitions shorter")
+        numbers[ready] = len(waiting)
+        waiting.append(ready)
+    return numbers[ready]
