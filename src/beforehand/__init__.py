@@ -1,0 +1,67 @@
+"""Probability questions about the future of any autoregressive sequence model."""
+
+from beforehand import errors, methods, models
+from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
+from beforehand.errors import BeforehandError
+from beforehand.events import Vocabulary
+from beforehand.models import Markov, Recurrent, Tempered
+from beforehand.queries import (
+    E,
+    P,
+    Repeat,
+    always,
+    any_event,
+    chain,
+    choice,
+    count,
+    event,
+    futures,
+    matches,
+    matching,
+    never,
+    next_event,
+    occurs,
+    parse,
+    products,
+    when,
+    which,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "Answers",
+    "BeforehandError",
+    "Distribution",
+    "E",
+    "FuturesFound",
+    "Markov",
+    "P",
+    "Recurrent",
+    "Repeat",
+    "Tempered",
+    "Vocabulary",
+    "always",
+    "any_event",
+    "ask",
+    "ask_many",
+    "chain",
+    "choice",
+    "count",
+    "errors",
+    "event",
+    "futures",
+    "matches",
+    "matching",
+    "methods",
+    "models",
+    "never",
+    "next_event",
+    "occurs",
+    "parse",
+    "products",
+    "restricted_entropy",
+    "when",
+    "which",
+]

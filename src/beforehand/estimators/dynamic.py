@@ -14,7 +14,7 @@ from torch import Tensor
 
 from beforehand.errors import TooExpensiveError
 from beforehand.estimators.frontier import StepTables, Tables
-from beforehand.estimators.tally import Ledger, Tally, follow_columns
+from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Markov
 from beforehand.queries import Automaton
 
@@ -36,7 +36,9 @@ def work(model: Markov, automaton: Automaton, histories: int) -> float:
 def solve(model: Markov, automaton: Automaton, histories: Sequence[Sequence[int]]) -> list[Tally]:
     """One tally per question; no model calls, no error."""
     if work(model, automaton, len(histories)) > MOST_WORK:
-        raise TooExpensiveError("the exact answer needs too large a table for this question and model; use method='auto' or a shorter horizon")
+        raise TooExpensiveError(
+            "the exact answer needs too large a table for this question and model; use method='auto' or a shorter horizon"
+        )
     contexts = model.start(histories).memory
     at_once = max(1, ENTRIES_AT_ONCE // (model.probabilities.numel() * automaton.states))
     parts = [_Forward(model, automaton, chunk).tallies() for chunk in contexts.split(at_once)]
@@ -63,15 +65,13 @@ class _Forward:
 
     def tallies(self) -> list[Tally]:
         """All of it is certain."""
-        nothing = torch.zeros(self.ledger.histories, dtype=torch.float64)
-        found = zip(self.ledger.mass, self.ledger.steps, strict=True)
-        return [Tally(mass, mass, self.ledger.calls, nothing, steps, steps) for mass, steps in found]
+        return self.ledger.certain(missing=torch.zeros(self.ledger.histories, dtype=torch.float64))
 
     def _settle(self, mass: Tensor, moves: StepTables, step: int) -> None:
-        for question, (emitting, timed) in enumerate(zip(moves.emitting, self.automaton.timed, strict=True)):
+        for question, emitting in enumerate(moves.emitting):
             if emitting:
                 by_class = torch.einsum("hcs,ck->hsk", mass, self.class_masses)
-                self.ledger.add(question, step, follow_columns(self._outcomes(by_class, moves, question), step, timed))
+                self.ledger.add(question, step, self._outcomes(by_class, moves, question))
 
     def _outcomes(self, by_class: Tensor, moves: StepTables, question: int) -> Tensor:
         """[histories, outcomes] from the mass that moves by each class from each state."""
@@ -108,7 +108,7 @@ class _Forward:
                 break
             stays = stays @ stays
         for question, each in enumerate(found):
-            self.ledger.mass[question] += mass.reshape(-1, size) @ each
+            self.ledger.add(question, 0, mass.reshape(-1, size) @ each)
 
     def _until_settled(self, mass: Tensor, moves: StepTables) -> None:
         for _ in range(1_000_000):
@@ -122,5 +122,4 @@ def _under_each_other(parts: list[Tally]) -> Tally:
     def stack(name: str) -> Tensor:
         return torch.cat([getattr(part, name) for part in parts])
 
-    steps = None if parts[0].step_mass is None else stack("step_mass")
-    return Tally(stack("mass"), stack("certain"), stack("calls"), stack("missing"), steps, steps)
+    return Tally(parts[0].columns, stack("mass"), stack("certain"), stack("calls"), stack("missing"))

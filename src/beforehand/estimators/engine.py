@@ -74,7 +74,9 @@ class Policy(Protocol):
         ...
 
 
-def run(model: Model, automaton: Automaton, histories: Sequence[Sequence[int]], seed: int, make: Callable[[Run], Policy]) -> list[Tally]:
+def run(
+    model: Model, automaton: Automaton, histories: Sequence[Sequence[int]], seed: int, make: Callable[[Run], Policy]
+) -> list[Tally]:
     """Answers the questions of an automaton for a batch of histories: one tally per question."""
     state = model.start(histories)
     device = state.log_probs.device

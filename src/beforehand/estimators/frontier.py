@@ -47,7 +47,9 @@ class Tables:
         if phase not in self._known:
             moves = self.automaton.at(step)
             emitting = tuple(bool(each.any()) for each in moves.emits >= 0)
-            tables = StepTables(torch.from_numpy(moves.next).to(self.device), torch.from_numpy(moves.emits).to(self.device), emitting)
+            tables = StepTables(
+                torch.from_numpy(moves.next).to(self.device), torch.from_numpy(moves.emits).to(self.device), emitting
+            )
             self._known[phase] = tables
         return self._known[phase]
 
@@ -108,7 +110,8 @@ class Expansion:
         wrong = ~((total - 1).abs() < 1e-3)
         if wrong.any():
             raise ModelError(
-                f"the model gave no distribution at step {self.step}: the probabilities of one row sum to {float(total[wrong][0]):.6g}, not 1"
+                f"the model gave no distribution at step {self.step}: "
+                f"the probabilities of one row sum to {float(total[wrong][0]):.6g}, not 1"
             )
         return 1 / total
 

@@ -49,7 +49,9 @@ class Climber(UpperCluster):
         self.children.append(q)
         if not self.levels:
             nothing = torch.zeros(0, dtype=torch.long, device=q.device)
-            self.levels.append(Level(expansion.frontier, nothing, nothing, torch.zeros(len(q), dtype=torch.float64, device=q.device)))
+            self.levels.append(
+                Level(expansion.frontier, nothing, nothing, torch.zeros(len(q), dtype=torch.float64, device=q.device))
+            )
 
     def advance(self, model: Model, expansion: Expansion, picks: Picks) -> Frontier:
         """Remembers the level."""
@@ -73,7 +75,9 @@ class BeamThenPaths(ImportancePaths):
     def __init__(self, run: Run, samples: int | None, most: int, budget: int | None) -> None:
         steps = max(1, min(run.steps - 1, 100))
         if samples is None and budget is not None and budget < 2 * steps:
-            raise MethodError(f"a budget of {budget} calls is not enough for a beam and a path of {steps} steps; give at least {2 * steps}")
+            raise MethodError(
+                f"a budget of {budget} calls is not enough for a beam and a path of {steps} steps; give at least {2 * steps}"
+            )
         self.tree = Climber(run, most, None if budget is None else budget // 2)
         follow(run, self.tree, begin(run))
         self.tree.look_back()
@@ -155,13 +159,14 @@ class BeamThenPaths(ImportancePaths):
 
     def _add(self, paths: Tally, beam: Tally) -> Tally:
         share = self.left_out
-        tally = Tally(beam.mass + share[:, None] * paths.mass, beam.mass, paths.calls, torch.zeros_like(beam.missing))
+        mass = beam.mass + share[:, None] * paths.mass
+        tally = Tally(paths.columns, mass, beam.mass, paths.calls, torch.zeros_like(beam.missing))
         inner = paths.spread
         assert inner is not None and paths.samples is not None
         tally.spread = lambda weights: inner(weights) * share[:, None] ** 2
         tally.freedom, tally.coverage, tally.ceiling = paths.freedom, beam.coverage, share
         tally.samples = paths.samples * share[:, None, None]
-        if beam.step_mass is not None and paths.step_mass is not None and paths.step_variance is not None:
-            tally.step_mass = beam.step_mass + share[:, None] * paths.step_mass
-            tally.step_certain, tally.step_variance = beam.step_mass, paths.step_variance * share[:, None] ** 2
         return tally
+
+    def _note_certain(self, expansion: Expansion) -> None:
+        self.certain = [torch.zeros_like(mass) for mass in self.ledger.mass]

@@ -13,7 +13,7 @@ from beforehand.errors import MethodError
 from beforehand.estimators.engine import LONGEST, Run, plain_advance
 from beforehand.estimators.frontier import Expansion, Frontier, Picks, by_history
 from beforehand.estimators.randomness import draw, uniforms
-from beforehand.estimators.tally import Ledger, Tally, columns, follow_columns
+from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Model
 
 DEFAULT_SAMPLES = 200
@@ -49,9 +49,8 @@ class ImportancePaths:
         self.owner = self.row_of.clone()
         self.lane = torch.arange(self.samples, device=run.device).repeat(count)
         self.ledger = Ledger(run.automaton, count, run.device)
-        outcomes = range(len(run.automaton.outcomes))
-        self.values = [torch.zeros(len(self.row_of), columns(run.automaton, q), dtype=torch.float64, device=run.device) for q in outcomes]
-        self.step_squares = [None if steps is None else torch.zeros_like(steps) for steps in self.ledger.steps]
+        rows = len(self.row_of)
+        self.values = [torch.zeros(rows, len(columns), dtype=torch.float64, device=run.device) for columns in self.ledger.columns]
         self.ceiling: Tensor | None = None
 
     def proposal(self, expansion: Expansion) -> Tensor:
@@ -71,7 +70,7 @@ class ImportancePaths:
         """Every path gains what its row decides; the first row of all is the same for every path and so is certain."""
         if self.ceiling is None:
             self.ceiling = expansion.running_mass
-            self.certain = [follow_columns(expansion.decided(q), 1, timed) for q, timed in enumerate(self.run.automaton.timed)]
+            self._note_certain(expansion)
         self.settle_next(expansion)
 
     def settle_next(self, expansion: Expansion) -> None:
@@ -119,27 +118,30 @@ class ImportancePaths:
         fits = self.ledger.calls + torch.bincount(owner, minlength=len(self.run.histories)) <= (self.budget or 0)
         return alive[fits[owner]], rows[fits[owner]], events[fits[owner]]
 
+    def _note_certain(self, expansion: Expansion) -> None:
+        self.certain = [torch.zeros_like(mass) for mass in self.ledger.mass]
+        for question, columns in enumerate(self.ledger.columns):
+            if self.first_is_certain:
+                self.certain[question][:, columns.at(1)] += columns.gains(expansion.decided(question), 1)
+
     def _gain(self, question: int, step: int, gain: Tensor, paths: Tensor) -> None:
-        gain = follow_columns(gain, step, self.run.automaton.timed[question])
-        self.values[question][paths] += gain
+        columns = self.ledger.columns[question]
+        if columns.steps:
+            self.values[question][paths[:, None], torch.tensor(columns.at(step), device=paths.device)] += columns.gains(gain, step)
+        else:
+            self.values[question].index_add_(0, paths, gain)
         self.ledger.add(question, step, by_history(gain, self.owner[paths], len(self.run.histories)) / self.samples)
-        squares = self.step_squares[question]
-        if squares is not None:
-            squares[:, step - 1] += by_history(gain[:, 1] ** 2, self.owner[paths], len(squares))
 
     def _tally(self, question: int) -> Tally:
         values = self.values[question].reshape(len(self.run.histories), self.samples, -1)
-        certain = self.certain[question] if self.first_is_certain else torch.zeros_like(self.certain[question])
-        tally = Tally(self.ledger.mass[question], certain, self.ledger.calls, torch.zeros_like(certain[:, 0]))
+        certain = self.certain[question]
+        tally = Tally(
+            self.ledger.columns[question], self.ledger.mass[question], certain, self.ledger.calls, torch.zeros_like(certain[:, 0])
+        )
         tally.spread = lambda weights: (values @ weights).var(1) / self.samples if self.samples > 1 else weights[:, 0] * torch.nan
         tally.freedom = torch.full_like(certain[:, 0], self.samples - 1)
         tally.samples = values - certain[:, None]
         tally.ceiling = self.ceiling if self.first_is_certain else torch.ones_like(certain[:, 0])
-        squares, mean = self.step_squares[question], self.ledger.steps[question]
-        if squares is not None and mean is not None:
-            tally.step_mass, tally.step_certain = mean, torch.zeros_like(mean)
-            tally.step_certain[:, 0] = certain[:, 1]
-            tally.step_variance = (squares / self.samples - mean**2).clamp(min=0) / max(1, self.samples - 1)
         return tally
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from beforehand.errors import MethodError, TooExpensiveError
 from beforehand.estimators.engine import Run, plain_advance
 from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
-from beforehand.estimators.tally import Ledger, Tally, follow_columns
+from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Model
 from beforehand.queries import Automaton
 
@@ -42,9 +42,8 @@ class Search:
         """Adds what every row decides."""
         for question, emitting in enumerate(expansion.moves.emitting):
             if emitting:
-                gain = follow_columns(expansion.decided(question), expansion.step, self.run.automaton.timed[question])
-                sums = by_history(gain * expansion.weight[:, None], expansion.frontier.owner, expansion.histories)
-                self.ledger.add(question, expansion.step, sums)
+                decided = expansion.decided(question) * expansion.weight[:, None]
+                self.ledger.add(question, expansion.step, by_history(decided, expansion.frontier.owner, expansion.histories))
 
     def select(self, expansion: Expansion) -> Picks:
         """Ranks all candidates of each history and keeps some."""
@@ -68,11 +67,7 @@ class Search:
 
     def tallies(self) -> list[Tally]:
         """Everything found is certain; everything dropped is missing."""
-        found = zip(self.ledger.mass, self.ledger.steps, strict=True)
-        return [
-            Tally(mass, mass, self.ledger.calls, self.dropped, steps, steps, coverage=(1 - self.dropped_q).clamp(min=0))
-            for mass, steps in found
-        ]
+        return self.ledger.certain(self.dropped, coverage=(1 - self.dropped_q).clamp(min=0))
 
     def _note_dropped(self, expansion: Expansion, log_mass: Tensor, log_q: Tensor, history: Tensor) -> None:
         before = by_history(expansion.weight * expansion.running_mass, expansion.frontier.owner, expansion.histories)
@@ -89,14 +84,17 @@ class KeepAll(Search):
         super().__init__(run)
         self.limit = limit
         if run.automaton.horizon is None:
-            raise TooExpensiveError("an exact answer to a question without a horizon takes endless model calls; say `within K`, or use another method")
+            raise TooExpensiveError(
+                "an exact answer to a question without a horizon takes endless model calls; say `within K`, or use another method"
+            )
 
     def keep(self, expansion: Expansion, layout: Layout, log_mass: Tensor, log_q: Tensor) -> Tensor:
         """All that can happen; too many is an error before they are paid for."""
         kept = log_mass > -torch.inf
         if int((self.ledger.calls + kept.sum(1)).max()) > self.limit:
             raise TooExpensiveError(
-                f"the exact answer takes about {prefixes(self.run.automaton):,.3g} model calls per history, the limit is {self.limit:,}; "
+                f"the exact answer takes about {prefixes(self.run.automaton):,.3g} model calls per history, "
+                f"the limit is {self.limit:,}; "
                 "use method='auto', a shorter horizon, or bh.methods.Exact(limit=…)"
             )
         return kept
@@ -179,7 +177,8 @@ class Covering(Search):
             needed &= torch.arange(needed.shape[1], device=needed.device) < allowed[:, None]
         elif int(counts.max()) > self.limit:
             raise TooExpensiveError(
-                f"covering {self.target(expansion.step):.3g} of the futures at step {expansion.step} takes {int(counts.max()):,} prefixes, "
+                f"covering {self.target(expansion.step):.3g} of the futures at step {expansion.step} "
+                f"takes {int(counts.max()):,} prefixes, "
                 f"the limit is {self.limit:,}; use a smaller alpha, a shorter horizon, or a budget"
             )
         return torch.zeros_like(needed).scatter_(1, order, needed)

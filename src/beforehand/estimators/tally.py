@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -13,60 +13,88 @@ from beforehand.queries import Automaton
 Spread = Callable[[Tensor], Tensor]
 
 
-def columns(automaton: Automaton, question: int) -> int:
-    """How many numbers per row are followed through a run: one per outcome, and for a timed question the first moment."""
-    return automaton.outcomes[question] + (1 if automaton.timed[question] else 0)
+@dataclass(frozen=True)
+class Columns:
+    """The numbers followed for one question: the mass of each outcome and, if the answer tells the step, more.
 
+    A timed question has two outcomes, 1 being the hit. After them stand the sum of step × hit, and the hits of each step.
+    """
 
-def follow_columns(decided: Tensor, step: int, timed: bool) -> Tensor:
-    """[rows, columns] from [rows, outcomes]; the last column of a timed question is step × hit."""
-    return torch.cat([decided, step * decided[:, 1:2]], 1) if timed else decided
+    outcomes: int
+    steps: int  # 0 when the answer does not tell the step
+    endless: bool = False  # nothing decides the question by a certain step
+
+    @classmethod
+    def of(cls, automaton: Automaton, question: int) -> Columns:
+        """The columns of a question of an automaton."""
+        steps = (automaton.horizon or 0) if automaton.timed[question] else 0
+        return cls(automaton.outcomes[question], steps, automaton.horizon is None)
+
+    def __len__(self) -> int:
+        return self.outcomes + (1 + self.steps if self.steps else 0)
+
+    def at(self, step: int) -> slice | list[int]:
+        """Which columns a step adds to."""
+        if not self.steps:
+            return slice(0, self.outcomes)
+        return [*range(self.outcomes), self.outcomes, self.outcomes + step]
+
+    def gains(self, decided: Tensor, step: int) -> Tensor:
+        """What it adds there, from [rows, outcomes]."""
+        return torch.cat([decided, step * decided[:, 1:2], decided[:, 1:2]], 1) if self.steps else decided
+
+    @property
+    def moment(self) -> int:
+        """The column of step × hit."""
+        return self.outcomes
+
+    @property
+    def first_step(self) -> int:
+        """The column of the hits of step 1."""
+        return self.outcomes + 1
 
 
 @dataclass
 class Tally:
-    """Masses that add up to one with what is undecided, and how far they may be off.
+    """Masses that add up to one with what is undecided, and how far they may be off; all per history and column.
 
-    `mass`, `certain`: per column (see `columns`), what was estimated and what is certain of it. `step_mass`, `step_certain`,
-    `step_variance`: per step, for the hits of a timed question. `missing`: mass that a search has dropped. `spread`: the
-    variances of combinations of columns, [histories, columns, combinations] to [histories, combinations]; None where there is
-    no chance. `samples`: one independent value per path and column, where a method has them, each in [0, `ceiling`].
+    `mass` was estimated, `certain` of it is certain. `missing`: mass that a search has dropped. `spread`: the variances of
+    combinations of columns, [histories, columns, combinations] to [histories, combinations]; None where nothing was left to
+    chance. `samples`: [histories, paths, columns] independent values, where a method has them, each within
+    [0, `ceiling`] beyond what is certain.
     """
 
+    columns: Columns
     mass: Tensor
     certain: Tensor
     calls: Tensor
     missing: Tensor
-    step_mass: Tensor | None = None
-    step_certain: Tensor | None = None
-    step_variance: Tensor | None = None
     spread: Spread | None = None
     freedom: Tensor | None = None
     samples: Tensor | None = None
     ceiling: Tensor | None = None
     coverage: Tensor | None = None
-    notes: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Ledger:
-    """The running sums behind a tally, for the questions of one automaton."""
+    """The running sums behind the tallies of one run."""
 
     def __init__(self, automaton: Automaton, histories: int, device: torch.device) -> None:
-        self.automaton, self.histories = automaton, histories
-        zeros = {"dtype": torch.float64, "device": device}
-        counts = [columns(automaton, q) for q in range(len(automaton.outcomes))]
-        self.mass = [torch.zeros(histories, count, **zeros) for count in counts]  # type: ignore[arg-type]
-        horizon = automaton.horizon or 0
-        self.steps = [torch.zeros(histories, horizon, **zeros) if timed else None for timed in automaton.timed]  # type: ignore[arg-type]
+        self.histories = histories
+        self.columns = [Columns.of(automaton, q) for q in range(len(automaton.outcomes))]
+        self.mass = [torch.zeros(histories, len(each), dtype=torch.float64, device=device) for each in self.columns]
         self.calls = torch.zeros(histories, dtype=torch.long, device=device)
 
-    def add(self, question: int, step: int, sums: Tensor) -> None:
-        """Adds [histories, columns] that were decided at a step."""
-        self.mass[question] += sums
-        steps = self.steps[question]
-        if steps is not None:
-            steps[:, step - 1] += sums[:, 1]
+    def add(self, question: int, step: int, decided: Tensor) -> None:
+        """Adds [histories, outcomes] that were decided at a step."""
+        columns = self.columns[question]
+        self.mass[question][:, columns.at(step)] += columns.gains(decided, step)
 
     def count(self, owner: Tensor) -> None:
         """Counts one model call for each row."""
         self.calls += torch.bincount(owner, minlength=self.histories)
+
+    def certain(self, missing: Tensor, coverage: Tensor | None = None) -> list[Tally]:
+        """Tallies of a method that leaves nothing to chance."""
+        found = zip(self.columns, self.mass, strict=True)
+        return [Tally(columns, mass, mass, self.calls, missing, coverage=coverage) for columns, mass in found]

@@ -39,7 +39,7 @@ class Cell(Protocol):
         ...
 
     def step(self, layer: Layer, inputs: Tensor | None, before: Tensor, hidden: Tensor, carry: Tensor | None) -> None:
-        """Overwrites `hidden` (and `carry`); `before` is the layer below and `hidden` side by side, `inputs` the first layer's rows."""
+        """Overwrites `hidden` and `carry`; `before` is the layer below beside `hidden`, `inputs` the first layer's rows."""
         ...
 
 

@@ -35,12 +35,15 @@ class Function:
     def _at(self, pasts: list[list[int]]) -> State:
         rows = torch.as_tensor(self.probabilities(pasts), dtype=torch.float64)
         if rows.shape != (len(pasts), len(self.vocabulary)):
-            raise ModelError(f"the function must give {len(pasts)} rows of {len(self.vocabulary)} probabilities; it gave {tuple(rows.shape)}")
+            raise ModelError(
+                f"the function must give {len(pasts)} rows of {len(self.vocabulary)} probabilities; it gave {tuple(rows.shape)}"
+            )
         sums = rows.sum(1)
         wrong = ~(rows >= 0).all(1) | ~((sums - 1).abs() <= 1e-4)
         if wrong.any():
             worst = int(wrong.nonzero()[0])
             raise ModelError(
-                f"the function's probabilities after {pasts[worst]} are not a distribution: they sum to {sums[worst]:.6g}, lowest {rows[worst].min():.3g}"
+                f"the function's probabilities after {pasts[worst]} are not a distribution: "
+                f"they sum to {sums[worst]:.6g}, lowest {rows[worst].min():.3g}"
             )
         return State((rows / sums[:, None]).log(), pasts)

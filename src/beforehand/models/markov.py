@@ -55,7 +55,8 @@ class Markov:
         tree = grow(read, len(vocabulary), order)
         if len(tree.parent) * len(vocabulary) > MOST_ENTRIES:
             raise ModelError(
-                f"order {order} has {len(tree.parent):,} contexts of {len(vocabulary):,} events here, too many for a table; use a lower order"
+                f"order {order} has {len(tree.parent):,} contexts of {len(vocabulary):,} events here, "
+                "too many for a table; use a lower order"
             )
         probabilities = np.empty((len(tree.parent), len(vocabulary)))
         for level in tree.levels:
@@ -88,7 +89,8 @@ def _normalised(rows: NDArray[np.float64], size: int) -> Tensor:
     sums = rows.sum(1)
     if not np.isfinite(rows).all() or (rows < 0).any() or (abs(sums - 1) > 1e-6).any():
         worst = int(np.argmax(np.where(np.isfinite(sums), abs(sums - 1), np.inf)))
-        raise ModelError(f"the probabilities after context {worst} are not a distribution: they sum to {sums[worst]:.6g}, lowest {rows[worst].min():.3g}")
+        raise ModelError(
+            f"the probabilities after context {worst} are not a distribution: "
+            f"they sum to {sums[worst]:.6g}, lowest {rows[worst].min():.3g}"
+        )
     return torch.from_numpy(rows / sums[:, None])
-
-

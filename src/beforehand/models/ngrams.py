@@ -62,7 +62,12 @@ def grow(sequences: Sequence[Sequence[int]], vocabulary: int, order: int) -> Con
     age = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(len(s)) for s in sequences)])
     places = np.arange(len(events))
     context = np.zeros(len(events), dtype=np.int64)
-    parent, oldest, levels, keys = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+    parent, oldest, levels, keys = (
+        [np.zeros(1, np.int64)],
+        [np.zeros(1, np.int64)],
+        [np.zeros(1, np.int64)],
+        [np.zeros(1, np.int64)],
+    )
     seen_context, seen_event, total = [context], [events], 1
     for j in range(1, order + 1):
         inside = age[places] >= j

@@ -57,7 +57,7 @@ class Recurrent:
             raise ModelError(f"weights with {gates} gates a unit and nonlinearity {nonlinearity!r} are neither LSTM, GRU nor RNN")
         cell = CELLS[kinds[gates]]
         embedding = next((w for name, w in state_dict.items() if name.endswith("embedding.weight")), None)
-        product = layers[0]["weight_ih"].T if embedding is None else embedding @ layers[0]["weight_ih"].T
+        product: Tensor = layers[0]["weight_ih"].T if embedding is None else embedding @ layers[0]["weight_ih"].T
         if len(product) != len(vocabulary):
             raise ModelError(f"the weights take {len(product)} events, the vocabulary has {len(vocabulary)}")
         return cls(cell, Weights(product + cell.input_bias(layers[0]), layers, output, bias), vocabulary)
@@ -123,7 +123,8 @@ class Recurrent:
 
     def _next(self, memory: Tensor) -> Tensor:
         top = memory[:, (len(self._layers) - 1) * self.hidden : len(self._layers) * self.hidden]
-        return torch.log_softmax(torch.addmm(self._out_bias, top, self._out), 1)
+        logits: Tensor = torch.addmm(self._out_bias, top, self._out)
+        return logits.log_softmax(1)
 
 
 def _layers(state_dict: Mapping[str, Tensor]) -> tuple[Mapping[str, Tensor], ...]:

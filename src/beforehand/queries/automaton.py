@@ -53,7 +53,7 @@ class Automaton:
     @cached_property
     def class_count(self) -> int:
         """How many kinds of events the questions tell apart."""
-        return self.moves.next.shape[1]
+        return int(self.moves.next.shape[1])
 
     @cached_property
     def horizon(self) -> int | None:
@@ -88,12 +88,12 @@ class Automaton:
     @cached_property
     def _pending(self) -> NDArray[np.bool_]:
         """[questions, states]: can the question still take an outcome from here?"""
-        pending = (self.moves.emits >= 0).any(axis=2)
+        pending: NDArray[np.bool_] = np.asarray((self.moves.emits >= 0).any(axis=2))
         for deadline in self.deadlines.values():
             pending |= deadline.emits >= 0
         while True:
             lands = np.maximum(self.moves.next, 0)
-            grown = pending | (pending[:, lands] & (self.moves.next >= 0)[None]).any(axis=2)
+            grown: NDArray[np.bool_] = np.asarray(pending | (pending[:, lands] & (self.moves.next >= 0)[None]).any(axis=2))
             for deadline in self.deadlines.values():
                 grown |= pending[:, np.maximum(deadline.next, 0)] & (deadline.next >= 0)[None]
             if (grown == pending).all():
@@ -110,7 +110,8 @@ class Automaton:
         horizon = self.horizon
         if horizon is None or self.states == 1:
             return [], []
-        breaks, tables = [], []
+        breaks: list[int] = []
+        tables: list[Ints] = []
         sure = np.full((len(self.outcomes), self.states), -1, dtype=np.int64)  # after the horizon nobody is left
         step = horizon
         while step > 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -85,7 +85,7 @@ class _Masks:
     @property
     def ended(self) -> NDArray[np.bool_]:
         end = self.vocabulary.end_id
-        return self.examples == (-1 if end is None else end)
+        return np.asarray(self.examples == (-1 if end is None else end))
 
 
 def _learn(part: object, learn: Callable[[EventSet], None]) -> None:
@@ -193,5 +193,11 @@ def _check_disjoint(question: ask.Which, masks: _Masks) -> None:
 
 
 def _from_pattern(question: ask.Question) -> bool:
-    asked = question.proposition if isinstance(question, ask.Probability) else question.where if isinstance(question, ask.Futures) else None
+    asked = (
+        question.proposition
+        if isinstance(question, ask.Probability)
+        else question.where
+        if isinstance(question, ask.Futures)
+        else None
+    )
     return isinstance(asked, say.Sequence | say.Matches)

@@ -96,7 +96,7 @@ def _complaint(text: str, error: UnexpectedInput) -> str:
     hint = ""
     word = re.match(r"\w+", text[position:])
     if word and word[0] in KEYWORDS:
-        hint = f" (an event called {word[0]} is written in quotes: \"{word[0]}\")"
+        hint = f' (an event called {word[0]} is written in quotes: "{word[0]}")'
     elif word and not word[0].isdigit():
         spoken = [each.lower() for each in accepted if each.lower() in KEYWORDS]
         near = did_you_mean(word[0], spoken) if spoken else ""
@@ -114,16 +114,16 @@ def _label(token: Token) -> str:
     try:
         return str(json.loads(str(token), strict=False))
     except json.JSONDecodeError:
-        raise QuerySyntaxError(f"{token} is not a label: the escapes are those of JSON (\\n, \\t, \\\", \\\\, \\u00e9)") from None
+        raise QuerySyntaxError(f'{token} is not a label: the escapes are those of JSON (\\n, \\t, \\", \\\\, \\u00e9)') from None
 
 
 class _Builder(Transformer[Token, Any]):
     """The parser's tree to the objects of the language, bottom up."""
 
-    def INT(self, token: Token) -> int:  # noqa: N802, D102 - lark calls terminals by their names
+    def INT(self, token: Token) -> int:  # noqa: N802 - lark calls terminals by their names
         return int(token)
 
-    def WORD(self, token: Token) -> str:  # noqa: N802, D102
+    def WORD(self, token: Token) -> str:  # noqa: N802
         return _label(token)
 
     STRING = WORD

@@ -40,7 +40,9 @@ class Piece:
     outcomes: int = 2
 
 
-def _one_state(classes: int, horizon: int | None, at_horizon: int, *rules: tuple[NDArray[np.bool_], int], outcomes: int = 2) -> Piece:
+def _one_state(
+    classes: int, horizon: int | None, at_horizon: int, *rules: tuple[NDArray[np.bool_], int], outcomes: int = 2
+) -> Piece:
     """A piece that waits in its only state; later rules win over earlier ones."""
     moves = np.zeros((1, classes), dtype=np.int64)
     for where, outcome in rules:

@@ -40,9 +40,7 @@ class _Product:
         self.pieces, self.questions = pieces, questions
         self.sizes = [len(piece.moves) for piece in pieces]
         # Outcome o of a piece is its state `size + o`, which leads to itself.
-        self.tables = [
-            _with_sinks(piece.moves, size, piece.outcomes) for piece, size in zip(pieces, self.sizes, strict=True)
-        ]
+        self.tables = [_with_sinks(piece.moves, size, piece.outcomes) for piece, size in zip(pieces, self.sizes, strict=True)]
         radices = [len(table) for table in self.tables] + [2] * len(questions)
         self.scale = np.concatenate([[1], np.cumprod(np.array(radices, dtype=np.float64))])
         if self.scale[-1] > 2**62:
@@ -81,7 +79,8 @@ class _Product:
             known = np.union1d(known, fresh)
             if len(known) > MOST_STATES:
                 raise TooManyStatesError(
-                    f"the question needs more than {MOST_STATES:,} states; use smaller counts or shorter patterns, or ask its parts apart"
+                    f"the question needs more than {MOST_STATES:,} states; "
+                    "use smaller counts or shorter patterns, or ask its parts apart"
                 )
         return known
 

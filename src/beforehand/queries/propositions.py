@@ -27,7 +27,9 @@ class Proposition:
 def _flatten(kind: type[And] | type[Or], *parts: Proposition) -> tuple[Proposition, ...]:
     for part in parts:
         if not isinstance(part, Proposition):
-            raise QueryError(f"only statements about the future can be combined; got {part!r}: say when it must happen, as in .within(10)")
+            raise QueryError(
+                f"only statements about the future can be combined; got {part!r}: say when it must happen, as in .within(10)"
+            )
     return tuple(inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,)))
 
 

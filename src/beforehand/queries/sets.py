@@ -17,7 +17,8 @@ Mask = NDArray[np.bool_]
 
 # Words with a meaning of their own; a label that is one of them is written in quotes.
 KEYWORDS = frozenset(
-    "P E any not and or within before then immediately never always until matches next event when count which in futures where".split()
+    {"P", "E", "any", "not", "and", "or", "within", "before", "then", "immediately", "never", "always", "until"}
+    | {"matches", "next", "event", "when", "count", "which", "in", "futures", "where"}
 )
 WORD = re.compile(r"[^\W\d]\w*(?:-\w+)*\Z")
 

@@ -1,0 +1,212 @@
+"""The front door: ask one question about one history, or many about many."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import torch
+
+from beforehand.answers.answer import Answer, Distribution, Future, FuturesFound, Result
+from beforehand.answers.checks import as_ids, check_numbers, check_questions
+from beforehand.answers.plan import Choice, Group, choose, group, resolve
+from beforehand.answers.read import Circumstances, answers
+from beforehand.answers.table import table
+from beforehand.errors import MethodError
+from beforehand.estimators import Method, Tally, run, solve
+from beforehand.estimators.futures import LikelyFutures, SampledFutures
+from beforehand.estimators.methods import DEFAULT_BUDGET
+from beforehand.models import Model
+from beforehand.queries import Futures, Probability, compile_questions
+
+# Peak memory of one pass: the candidates of all rows, in a dozen or so arrays of numbers.
+DEFAULT_MEMORY = 1_000_000_000
+BYTES_PER_CANDIDATE = 100
+
+
+def ask(
+    model: Model,
+    query: Any,
+    history: Sequence[Any] = (),
+    *,
+    method: str | Method = "auto",
+    budget: int | None = None,
+    precision: float | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    memory: int = DEFAULT_MEMORY,
+) -> Any:
+    """The answer to one question about one history: an `Answer`, a `Distribution`, or `FuturesFound`.
+
+    `query` is text or a query object; `history` a sequence of labels, or of ids as integers. `budget` is the number of model
+    calls to spend at most, `precision` a relative half-width to reach instead. `method` is a name or one of `bh.methods`.
+
+    >>> from beforehand import Markov, Vocabulary
+    >>> coin = Markov.from_table([[0.5, 0.5], [0.5, 0.5]], Vocabulary(["heads", "tails"]))
+    >>> ask(coin, "P(heads within 3)", ["tails"]).value
+    0.875
+    """
+    many = ask_many(
+        model,
+        [query],
+        [history],
+        method=method,
+        budget=budget,
+        precision=precision,
+        confidence=confidence,
+        seed=seed,
+        memory=memory,
+    )
+    return many[0][0]
+
+
+class Answers(Sequence[tuple[Any, ...]]):
+    """One tuple of answers per history, in the order of the queries; `to_polars` gives the table."""
+
+    def __init__(self, rows: list[tuple[Result, ...]]) -> None:
+        self._rows = rows
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Any, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[Any, ...]]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        """The answers about one history."""
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self._rows)
+
+    def to_polars(self) -> Any:
+        """One row per history and question; the numbers of a distribution stand in lists."""
+        return table(self._rows)
+
+
+def ask_many(
+    model: Model,
+    queries: Sequence[Any],
+    histories: Sequence[Sequence[Any]],
+    *,
+    method: str | Method = "auto",
+    budget: int | None = None,
+    precision: float | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    memory: int = DEFAULT_MEMORY,
+) -> Answers:
+    """The answers to several questions about each of many histories, sharing work between them.
+
+    The budget is per history and pass; questions that can be answered together share a pass. The same seed gives the same
+    answers whatever else is in the batch.
+    """
+    check_numbers(budget=budget, precision=precision, confidence=confidence, seed=seed, memory=memory)
+    wanted = resolve(method)
+    questions = check_questions(queries, model.vocabulary)
+    ids = [as_ids(history, model.vocabulary, number) for number, history in enumerate(histories)]
+    columns: list[list[Result]] = [[] for _ in questions]
+    if ids:
+        asked = [i for i, question in enumerate(questions) if not isinstance(question, Futures)]
+        for each in group([questions[i] for i in asked], model.vocabulary):
+            found = _answer_group(model, each, ids, wanted, budget, precision, confidence, seed, memory)
+            for place, column in zip(each.places, found, strict=True):
+                columns[asked[place]] = column
+        for i, question in enumerate(questions):
+            if isinstance(question, Futures):
+                columns[i] = [_futures(model, question, history, budget, confidence, seed) for history in ids]
+    return Answers(list(zip(*columns, strict=True)) if ids else [])
+
+
+def _answer_group(
+    model: Model,
+    questions: Group,
+    ids: list[list[int]],
+    wanted: Method | None,
+    budget: int | None,
+    precision: float | None,
+    confidence: float,
+    seed: int,
+    memory: int,
+) -> list[list[Result]]:
+    """Per question of the group, one answer per history."""
+    choice = choose(wanted, model, questions.automaton, budget)
+    rows_per_history = max(1, 2 * (budget or DEFAULT_BUDGET) // max(1, (questions.automaton.horizon or 100) - 1))
+    at_once = max(1, memory // (BYTES_PER_CANDIDATE * rows_per_history * len(model.vocabulary)))
+    found: list[list[Result]] = [[] for _ in questions.questions]
+    distinct = list(dict.fromkeys(questions.questions))
+    for first in range(0, len(ids), at_once):
+        begun = time.perf_counter()
+        tallies = _tallies(model, questions, ids[first : first + at_once], choice, budget, seed)
+        seconds = (time.perf_counter() - begun) / len(ids[first : first + at_once])
+        about = Circumstances(confidence, choice.method.name, choice.reason, seconds, precision, model.vocabulary)
+        for column, question in zip(found, questions.questions, strict=True):
+            column.extend(answers(question, tallies[distinct.index(question)], about))
+    return found
+
+
+def _tallies(model: Model, questions: Group, ids: list[list[int]], choice: Choice, budget: int | None, seed: int) -> list[Tally]:
+    automaton = questions.automaton
+    if automaton.start < 0:
+        return _decided_already(automaton.at_start, automaton.outcomes, len(ids))
+    if choice.solved:
+        return solve(model, automaton, ids)  # type: ignore[arg-type]
+    return run(model, automaton, ids, seed, choice.method.policy(budget))
+
+
+def _decided_already(at_start: tuple[int, ...], outcomes: tuple[int, ...], histories: int) -> list[Tally]:
+    from beforehand.estimators import Columns
+
+    tallies = []
+    for outcome, count in zip(at_start, outcomes, strict=True):
+        mass = torch.zeros(histories, count, dtype=torch.float64)
+        mass[:, outcome] = 1
+        tallies.append(Tally(Columns(count, 0), mass, mass, torch.zeros(histories, dtype=torch.long), torch.zeros(histories)))
+    return tallies
+
+
+def _futures(model: Model, question: Futures, ids: list[int], budget: int | None, confidence: float, seed: int) -> FuturesFound:
+    """The likeliest by a beam, the random ones by importance sampling, with half of the budget each."""
+    begun, labels = time.perf_counter(), model.vocabulary.labels
+    automaton = compile_questions((Probability(question.where),), model.vocabulary)
+    if automaton.start < 0:
+        raise MethodError(f"{question.where} is decided before anything happens, so there is no future to show")
+    each = max(1, (budget or DEFAULT_BUDGET) // 2 // max(1, min((automaton.horizon or 100) - 1, 100)))
+    made: list[Any] = []
+
+    def keep(policy: Any) -> Any:
+        made.append(policy)
+        return policy
+
+    beam = run(model, automaton, [ids], seed, lambda prepared: keep(LikelyFutures(prepared, 5, each)))[0]
+    paths = run(model, automaton, [ids], seed, lambda prepared: keep(SampledFutures(prepared, each)))[0]
+    likely = tuple(Future(tuple(labels[event] for event in events), mass) for events, mass in made[0].likeliest())
+    drawn = tuple(Future(tuple(labels[e] for e in events), _chance(model, ids, events)) for events in made[1].drawn(5))
+    return FuturesFound(
+        str(question),
+        confidence,
+        "asymptotic",
+        0.0,
+        int(beam.calls[0] + paths.calls[0]),
+        time.perf_counter() - begun,
+        "beam and importance",
+        True,
+        "the likeliest by a beam, the random ones by importance sampling",
+        likely,
+        drawn,
+        float(paths.mass[0, 1]),
+    )
+
+
+def _chance(model: Model, history: list[int], events: list[int]) -> float:
+    """The probability of exactly these events."""
+    state, total, row = model.start([history]), 0.0, torch.zeros(1, dtype=torch.long)
+    for event in events:
+        total += float(state.log_probs[0, event])
+        state = model.advance(state, row, torch.tensor([event]))
+    return float(torch.tensor(total, dtype=torch.float64).exp())
+
+
+__all__ = ["Answer", "Answers", "Distribution", "ask", "ask_many"]

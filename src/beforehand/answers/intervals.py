@@ -1,0 +1,107 @@
+"""From a tally to numbers with intervals: one place for every method and every kind of question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from beforehand.answers.answer import IntervalKind
+from beforehand.answers.betting import betting_interval
+from beforehand.answers.student import t_quantile
+from beforehand.estimators import Tally
+
+# Samples × outcomes beyond which an interval by betting takes longer than the answer; wider questions get the asymptotic one.
+MOST_BETS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """[histories, numbers] each."""
+
+    value: Tensor
+    low: Tensor
+    high: Tensor
+    lower_bound: Tensor
+    upper_bound: Tensor
+    error: Tensor
+    kind: IntervalKind
+
+
+def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
+    """The masses of some columns."""
+    value, certain = tally.mass[:, columns], tally.certain[:, columns]
+    slack = (1 - tally.certain[:, : tally.columns.outcomes].sum(1, keepdim=True)).clamp(min=0)
+    upper = (certain + slack).clamp(max=1)
+    if tally.spread is None:
+        return _without_chance(tally, value, upper)
+    error = _errors(tally, columns)
+    if tally.samples is not None and tally.ceiling is not None and tally.samples[:, :, columns].numel() <= MOST_BETS:
+        low, high = _by_betting(tally, columns, confidence)
+        kind: IntervalKind = "finite-sample"
+    else:
+        low, high = _by_student(tally, value, error, confidence)
+        kind = "asymptotic"
+    low, high = low.clamp(certain, upper), high.clamp(certain, upper)
+    return Intervals(value, torch.minimum(low, value), torch.maximum(high, value), certain, upper, error, kind)
+
+
+def of_ratio(tally: Tally, part: Tensor, whole: Tensor, confidence: float) -> Intervals:
+    """Σ part·mass / Σ whole·mass for weights per column, by the delta method; infinite bounds are left to the caller."""
+    top, bottom = (tally.mass @ part)[:, None], (tally.mass @ whole)[:, None]
+    value = top / bottom
+    if tally.spread is None:
+        error = torch.zeros_like(value)
+        missing = bool((tally.missing > 0).any())
+        return Intervals(value, value, value, value, value, error, "certified" if missing else "exact")
+    weights = (part[None, :, None] - value[:, :, None] * whole[None, :, None]) / bottom[:, :, None]
+    error = tally.spread(torch.nan_to_num(weights)).clamp(min=0).sqrt()
+    low, high = _by_student(tally, value, error, confidence)
+    return Intervals(value, low, high, low, high, error, "asymptotic")
+
+
+def of_sum(tally: Tally, weights: Tensor, confidence: float) -> Intervals:
+    """Σ weights·mass."""
+    value = (tally.mass @ weights)[:, None]
+    if tally.spread is None:
+        slack = (1 - tally.certain[:, : tally.columns.outcomes].sum(1, keepdim=True)).clamp(min=0)
+        exact = not bool((tally.missing > 0).any())
+        high = value if exact else value + slack * weights.max()
+        return Intervals(value, value, high, value, high, torch.zeros_like(value), "exact" if exact else "certified")
+    error = tally.spread(weights[None, :, None].expand(len(value), -1, -1)).clamp(min=0).sqrt()
+    low, high = _by_student(tally, value, error, confidence)
+    return Intervals(value, low, high, low, high, error, "asymptotic")
+
+
+def _without_chance(tally: Tally, value: Tensor, upper: Tensor) -> Intervals:
+    """A search: certain of what it has, and of how much it dropped."""
+    missing = tally.missing[:, None]
+    high = torch.where(missing > 0, torch.minimum(value + missing, upper), value)
+    kind: IntervalKind = "certified" if bool((missing > 0).any()) else "exact"
+    return Intervals(value, value, high, value, high, torch.zeros_like(value), kind)
+
+
+def _errors(tally: Tally, columns: slice) -> Tensor:
+    assert tally.spread is not None
+    wanted = torch.eye(tally.mass.shape[1], dtype=torch.float64, device=tally.mass.device)[:, columns]
+    return tally.spread(wanted.expand(len(tally.mass), -1, -1)).clamp(min=0).sqrt()
+
+
+def _by_student(tally: Tally, value: Tensor, error: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
+    assert tally.freedom is not None
+    wide = torch.tensor(
+        [t_quantile(confidence, float(freedom)) for freedom in tally.freedom.flatten().tolist()], dtype=torch.float64
+    )
+    half = wide.to(error.device).reshape(-1, 1) * error
+    return value - half, value + half
+
+
+def _by_betting(tally: Tally, columns: slice, confidence: float) -> tuple[Tensor, Tensor]:
+    assert tally.samples is not None and tally.ceiling is not None
+    ceiling = tally.ceiling[:, None, None]
+    scaled = torch.where(ceiling > 0, tally.samples[:, :, columns] / ceiling.clamp(min=1e-300), 0).clamp(0, 1)
+    histories, count, width = scaled.shape
+    low, high = betting_interval(scaled.transpose(1, 2).reshape(histories * width, count), confidence)
+    certain = tally.certain[:, columns]
+    return certain + ceiling[:, 0] * low.reshape(histories, width), certain + ceiling[:, 0] * high.reshape(histories, width)

@@ -1,0 +1,37 @@
+"""Answers as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from beforehand.answers.answer import Answer, Distribution, Result
+
+if TYPE_CHECKING:
+    import polars
+
+_NUMBERS = ("value", "low", "high", "lower_bound", "upper_bound", "standard_error")
+_COMMON = ("confidence", "interval_kind", "undecided", "calls", "seconds", "method", "converged")
+
+
+def table(rows: list[tuple[Result, ...]]) -> polars.DataFrame:
+    """One row per history and question. A single number is a distribution of one: `labels` is then empty."""
+    import polars
+
+    records = [
+        _record(number, answer) for number, row in enumerate(rows) for answer in row if isinstance(answer, Answer | Distribution)
+    ]
+    single = all(not record["labels"] for record in records)
+    if single:
+        for record in records:
+            del record["labels"]
+            record.update({name: record[name][0] for name in _NUMBERS})
+    return polars.DataFrame(records)
+
+
+def _record(number: int, answer: Answer | Distribution) -> dict[str, Any]:
+    record: dict[str, Any] = {"history": number, "question": answer.question}
+    if isinstance(answer, Distribution):
+        record |= {"labels": list(answer.labels)} | {name: getattr(answer, name).tolist() for name in _NUMBERS}
+    else:
+        record |= {"labels": []} | {name: [getattr(answer, name)] for name in _NUMBERS}
+    return record | {name: getattr(answer, name) for name in _COMMON}
