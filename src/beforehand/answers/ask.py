@@ -14,7 +14,7 @@ from beforehand.answers.plan import Choice, Group, choose, group, resolve
 from beforehand.answers.read import Circumstances, answers
 from beforehand.answers.table import table
 from beforehand.errors import MethodError
-from beforehand.estimators import Method, Tally, run, solve
+from beforehand.estimators import Columns, Method, Tally, history_keys, run, solve
 from beforehand.estimators.futures import LikelyFutures, SampledFutures
 from beforehand.estimators.methods import DEFAULT_BUDGET
 from beforehand.models import Model
@@ -153,12 +153,10 @@ def _tallies(model: Model, questions: Group, ids: list[list[int]], choice: Choic
         return _decided_already(automaton.at_start, automaton.outcomes, len(ids))
     if choice.solved:
         return solve(model, automaton, ids)  # type: ignore[arg-type]
-    return run(model, automaton, ids, seed, choice.method.policy(budget))
+    return run(model, automaton, ids, history_keys(ids, seed), choice.method.policy(budget))
 
 
 def _decided_already(at_start: tuple[int, ...], outcomes: tuple[int, ...], histories: int) -> list[Tally]:
-    from beforehand.estimators import Columns
-
     tallies = []
     for outcome, count in zip(at_start, outcomes, strict=True):
         mass = torch.zeros(histories, count, dtype=torch.float64)
@@ -180,8 +178,9 @@ def _futures(model: Model, question: Futures, ids: list[int], budget: int | None
         made.append(policy)
         return policy
 
-    beam = run(model, automaton, [ids], seed, lambda prepared: keep(LikelyFutures(prepared, 5, each)))[0]
-    paths = run(model, automaton, [ids], seed, lambda prepared: keep(SampledFutures(prepared, each)))[0]
+    keys = history_keys([ids], seed)
+    beam = run(model, automaton, [ids], keys, lambda prepared: keep(LikelyFutures(prepared, 5, each)))[0]
+    paths = run(model, automaton, [ids], keys, lambda prepared: keep(SampledFutures(prepared, each)))[0]
     likely = tuple(Future(tuple(labels[event] for event in events), mass) for events, mass in made[0].likeliest())
     drawn = tuple(Future(tuple(labels[e] for e in events), _chance(model, ids, events)) for events in made[1].drawn(5))
     return FuturesFound(

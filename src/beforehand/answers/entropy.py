@@ -11,6 +11,7 @@ from beforehand.answers.answer import Answer
 from beforehand.answers.checks import as_ids, check_numbers, check_questions
 from beforehand.answers.student import t_quantile
 from beforehand.errors import QueryError
+from beforehand.estimators import history_keys
 from beforehand.estimators.engine import Run, run
 from beforehand.estimators.entropy import EntropyPaths
 from beforehand.estimators.methods import DEFAULT_BUDGET
@@ -45,7 +46,8 @@ def restricted_entropy(
         made.append(EntropyPaths(prepared, samples, budget or DEFAULT_BUDGET))
         return made[0]
 
-    calls = int(run(model, automaton, [as_ids(history, model.vocabulary, 0)], seed, make)[0].calls[0])
+    ids = [as_ids(history, model.vocabulary, 0)]
+    calls = int(run(model, automaton, ids, history_keys(ids, seed), make)[0].calls[0])
     mean, error = (float(each[0]) for each in made[0].estimate())
     half = t_quantile(confidence, made[0].samples - 1) * error
     return Answer(

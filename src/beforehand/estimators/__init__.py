@@ -8,7 +8,8 @@ one new file and one line in `methods`.
 from beforehand.estimators.dynamic import solve, work
 from beforehand.estimators.engine import Policy, Run, run
 from beforehand.estimators.methods import METHODS, Method
+from beforehand.estimators.randomness import history_keys
 from beforehand.estimators.search import prefixes
 from beforehand.estimators.tally import Columns, Tally
 
-__all__ = ["METHODS", "Columns", "Method", "Policy", "Run", "Tally", "prefixes", "run", "solve", "work"]
+__all__ = ["METHODS", "Columns", "Method", "Policy", "Run", "Tally", "history_keys", "prefixes", "run", "solve", "work"]

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from beforehand.estimators.frontier import Expansion, Frontier, Picks, Tables
-from beforehand.estimators.randomness import history_keys
 from beforehand.estimators.tally import Tally
 from beforehand.models import Model, State
 from beforehand.queries import Automaton
@@ -75,12 +74,15 @@ class Policy(Protocol):
 
 
 def run(
-    model: Model, automaton: Automaton, histories: Sequence[Sequence[int]], seed: int, make: Callable[[Run], Policy]
+    model: Model, automaton: Automaton, histories: Sequence[Sequence[int]], keys: Tensor, make: Callable[[Run], Policy]
 ) -> list[Tally]:
-    """Answers the questions of an automaton for a batch of histories: one tally per question."""
+    """Answers the questions of an automaton for a batch of histories: one tally per question.
+
+    `keys` holds one number per history, the root of all its randomness; see `history_keys`.
+    """
     state = model.start(histories)
     device = state.log_probs.device
-    prepared = Run(model, Tables(automaton, device), histories, history_keys(histories, seed).to(device), state)
+    prepared = Run(model, Tables(automaton, device), histories, keys.to(device), state)
     policy = make(prepared)
     follow(prepared, policy, begin(prepared))
     return policy.tallies()

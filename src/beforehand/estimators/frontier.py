@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -33,8 +34,8 @@ class Tables:
     def __init__(self, automaton: Automaton, device: torch.device) -> None:
         self.automaton, self.device = automaton, device
         self.classes = torch.from_numpy(automaton.classes).to(device)
-        self.every_event_apart = automaton.class_count == len(automaton.classes)
-        self._known: dict[tuple[bool, int], StepTables] = {}
+        self.every_event_apart = bool((automaton.classes == np.arange(len(automaton.classes))).all())
+        self._known: dict[tuple[int, ...], StepTables] = {}
 
     @cached_property
     def membership(self) -> Tensor:

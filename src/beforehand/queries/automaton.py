@@ -63,19 +63,25 @@ class Automaton:
 
     def at(self, step: int) -> Moves:
         """The tables of one step: its deadline applied, and what can no longer come out differently decided at once."""
-        moves = self._with_deadline(step)
-        forced = self._forced_after(step)
+        moves, forced = self._with_deadline(step), self._forced_after(step)
+        if step > 1 and (known := self._forced_after(step - 1)) is not None:  # told already, on the way into the state
+            moves = Moves(moves.next, np.where(known[:, :, None] >= 0, -1, moves.emits))
+        else:
+            known = None
         if forced is None:
             return moves
         lands = np.maximum(moves.next, 0)
         early = np.where((moves.next >= 0)[None] & (moves.emits < 0), forced[:, lands], -1)
-        emits = np.where(early >= 0, early, moves.emits)
-        left = (self._pending[:, lands] & (early < 0)).any(axis=0)
-        return Moves(np.where((moves.next >= 0) & left, moves.next, -1), emits)
+        if known is not None:
+            early = np.where(known[:, :, None] >= 0, -1, early)
+        left = (self._pending[:, lands] & (forced[:, lands] < 0)).any(axis=0)
+        return Moves(np.where((moves.next >= 0) & left, moves.next, -1), np.where(early >= 0, early, moves.emits))
 
-    def phase(self, step: int) -> tuple[bool, int]:
+    def phase(self, step: int) -> tuple[int, ...]:
         """Equal for two steps whose tables are equal: what a cache needs to know."""
-        return step in self.deadlines, step if step in self.deadlines else bisect_right(self._breaks, step)
+        if step in self.deadlines or step == 1:
+            return (-step,)
+        return bisect_right(self._breaks, step - 1), bisect_right(self._breaks, step)
 
     def _with_deadline(self, step: int) -> Moves:
         deadline = self.deadlines.get(step)

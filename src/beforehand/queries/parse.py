@@ -39,6 +39,8 @@ _SPOKEN = {
     "EQUAL": "'='",
     "__ANON_0": "'..'",
     "$END": "the end of the question",
+    "P": "'P('",
+    "E": "'E('",
 }
 
 
@@ -93,14 +95,10 @@ def _complaint(text: str, error: UnexpectedInput) -> str:
         got = repr(text[position])
     else:
         got = "the end of the text" if ended else repr(str(error.token))  # type: ignore[attr-defined]
-    hint = ""
     word = re.match(r"\w+", text[position:])
-    if word and word[0] in KEYWORDS:
-        hint = f' (an event called {word[0]} is written in quotes: "{word[0]}")'
-    elif word and not word[0].isdigit():
-        spoken = [each.lower() for each in accepted if each.lower() in KEYWORDS]
-        near = did_you_mean(word[0], spoken) if spoken else ""
-        hint = near if "did you mean" in near else ""
+    spoken = [each.lower() for each in accepted if each.lower() in KEYWORDS]
+    near = did_you_mean(word[0], spoken) if word and not word[0].isdigit() and spoken else ""
+    hint = near if "did you mean" in near else ""
     return point(text, position, f"expected {_either(wanted)}, got {got}{hint}")
 
 

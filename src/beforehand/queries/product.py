@@ -89,7 +89,7 @@ class _Product:
         parts, done = self._read(codes)
         count, classes = len(codes), self.tables[0].shape[1]
         moved = np.stack([table[parts[:, i]] for i, table in enumerate(self.tables)], axis=-1)  # [states, classes, pieces]
-        codes_next, emits = self._settle(moved.reshape(count * classes, -1), np.repeat(done, classes, axis=0))
+        codes_next, emits = self._settle(moved.reshape(count * classes, len(self.pieces)), np.repeat(done, classes, axis=0))
         return codes_next.reshape(count, classes), emits.reshape(len(self.questions), count, classes)
 
     def _jump(self, codes: Ints, step: int) -> tuple[Ints, Ints]:
