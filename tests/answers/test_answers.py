@@ -168,7 +168,7 @@ def test_answers_say_what_they_are() -> None:
 def test_betting_intervals_cover(p: float, count: int) -> None:
     generator = torch.Generator().manual_seed(1)
     samples = (torch.rand(400, count, generator=generator, dtype=torch.float64) < p).double()
-    low, high = betting_interval(samples, 0.95)
+    low, high = betting_interval(samples, torch.full((400,), count), 0.95)
     assert ((low <= p) & (p <= high)).double().mean() >= 0.94
     assert (high > low).all()
 

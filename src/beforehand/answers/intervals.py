@@ -98,10 +98,11 @@ def _by_student(tally: Tally, value: Tensor, error: Tensor, confidence: float) -
 
 
 def _by_betting(tally: Tally, columns: slice, confidence: float) -> tuple[Tensor, Tensor]:
-    assert tally.samples is not None and tally.ceiling is not None
+    assert tally.samples is not None and tally.sizes is not None and tally.ceiling is not None
     ceiling = tally.ceiling[:, None, None]
     scaled = torch.where(ceiling > 0, tally.samples[:, :, columns] / ceiling.clamp(min=1e-300), 0).clamp(0, 1)
     histories, count, width = scaled.shape
-    low, high = betting_interval(scaled.transpose(1, 2).reshape(histories * width, count), confidence)
+    sizes = tally.sizes.repeat_interleave(width)
+    low, high = betting_interval(scaled.transpose(1, 2).reshape(histories * width, count), sizes, confidence)
     certain = tally.certain[:, columns]
     return certain + ceiling[:, 0] * low.reshape(histories, width), certain + ceiling[:, 0] * high.reshape(histories, width)

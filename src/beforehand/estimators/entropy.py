@@ -8,6 +8,7 @@ from torch import Tensor
 from beforehand.estimators.engine import Run
 from beforehand.estimators.frontier import Expansion
 from beforehand.estimators.paths import ImportancePaths
+from beforehand.estimators.spread import variance_of_mean
 
 
 class EntropyPaths(ImportancePaths):
@@ -15,7 +16,7 @@ class EntropyPaths(ImportancePaths):
 
     def __init__(self, run: Run, samples: int | None, budget: int | None) -> None:
         super().__init__(run, samples, budget)
-        self.entropy = torch.zeros(len(self.row_of), dtype=torch.float64, device=run.device)
+        self.entropy = torch.zeros(len(self.owner), dtype=torch.float64, device=run.device)
 
     def settle(self, expansion: Expansion) -> None:
         """Every path gains the entropy of its row."""
@@ -28,5 +29,5 @@ class EntropyPaths(ImportancePaths):
 
     def estimate(self) -> tuple[Tensor, Tensor]:
         """Mean and standard error per history."""
-        paths = self.entropy.reshape(len(self.run.histories), self.samples)
-        return paths.mean(1), paths.std(1) / self.samples**0.5
+        paths = self.entropy.reshape(len(self.run.histories), -1)
+        return paths.mean(1), variance_of_mean(paths, self.sizes).sqrt()

@@ -63,6 +63,7 @@ class SampledFutures(ImportancePaths):
 
     def __init__(self, run: Run, samples: int) -> None:
         super().__init__(run, samples, None)
+        self.samples = samples
         self.total = torch.zeros(samples, dtype=torch.float64)
         self.end = torch.zeros(samples, dtype=torch.long)
         self.last = torch.zeros(samples, dtype=torch.long)

@@ -82,10 +82,12 @@ class BeamThenPaths(ImportancePaths):
         follow(run, self.tree, begin(run))
         self.tree.look_back()
         spent = self.tree.ledger.calls
-        if samples is None:
-            samples = DEFAULT_SAMPLES if budget is None else (budget - int(spent.max())) // steps
-        super().__init__(run, samples, budget)
+        super().__init__(run, samples or 1, budget)
         self.budget = budget
+        if samples is None and budget is not None:
+            self.launch((budget - spent) // steps)
+        elif samples is None:
+            self.launch(torch.full_like(spent, DEFAULT_SAMPLES))
         self.ledger.calls += spent
         self.left_out = self.tree.levels[0].outside.clone()
         self.row_of = torch.where(self.left_out[self.owner] > 0, self.row_of, -1)
@@ -111,10 +113,9 @@ class BeamThenPaths(ImportancePaths):
 
     def select(self, expansion: Expansion) -> Picks:
         """Children that are in the tree keep their rows there; the others follow, as rows of their own."""
-        picks = super().select(expansion)
+        picks = self.entering = super().select(expansion)
         below = self._level(expansion.step + 1)
-        if below is None:
-            self.entering = picks
+        if below is None or not len(picks.rows):
             return picks
         vocabulary = expansion.probs.shape[1]
         known = below.parents * vocabulary + below.events
@@ -165,7 +166,7 @@ class BeamThenPaths(ImportancePaths):
         assert inner is not None and paths.samples is not None
         tally.spread = lambda weights: inner(weights) * share[:, None] ** 2
         tally.freedom, tally.coverage, tally.ceiling = paths.freedom, beam.coverage, share
-        tally.samples = paths.samples * share[:, None, None]
+        tally.samples, tally.sizes = paths.samples * share[:, None, None], paths.sizes
         return tally
 
     def _note_certain(self, expansion: Expansion) -> None:

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from beforehand.errors import MethodError
 from beforehand.estimators.engine import LONGEST, Run, plain_advance
-from beforehand.estimators.frontier import Expansion, Frontier, Picks, by_history
+from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
 from beforehand.estimators.randomness import draw, uniforms
+from beforehand.estimators.spread import variance_of_mean
 from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Model
 
@@ -42,15 +43,18 @@ class ImportancePaths:
 
     def __init__(self, run: Run, samples: int | None, budget: int | None) -> None:
         self.run = run
-        self.samples = affordable(samples, budget, run)
         self.budget = budget if samples is None else None
-        count = len(run.histories)
-        self.row_of = torch.arange(count, device=run.device).repeat_interleave(self.samples)
+        self.ledger = Ledger(run.automaton, len(run.histories), run.device)
+        self.launch(torch.full_like(self.ledger.calls, affordable(samples, budget, run)))
+
+    def launch(self, sizes: Tensor) -> None:
+        """So many paths for each history."""
+        run, self.sizes = self.run, sizes
+        self.row_of = torch.arange(len(sizes), device=run.device).repeat_interleave(sizes)
         self.owner = self.row_of.clone()
-        self.lane = torch.arange(self.samples, device=run.device).repeat(count)
-        self.ledger = Ledger(run.automaton, count, run.device)
-        rows = len(self.row_of)
-        self.values = [torch.zeros(rows, len(columns), dtype=torch.float64, device=run.device) for columns in self.ledger.columns]
+        self.lane = torch.arange(len(self.owner), device=run.device) - (sizes.cumsum(0) - sizes)[self.owner]
+        zeros = torch.zeros(len(self.owner), 1, dtype=torch.float64, device=run.device)
+        self.values = [zeros.repeat(1, len(columns)) for columns in self.ledger.columns]
         self.ceiling: Tensor | None = None
 
     def proposal(self, expansion: Expansion) -> Tensor:
@@ -64,7 +68,7 @@ class ImportancePaths:
     def open_mass(self, expansion: Expansion) -> Tensor:
         """The mean weight of the paths that are not decided."""
         alive = self.row_of >= 0
-        return by_history(expansion.weight[self.row_of[alive]], self.owner[alive], expansion.histories) / self.samples
+        return by_history(expansion.weight[self.row_of[alive]], self.owner[alive], expansion.histories) / self.sizes
 
     def settle(self, expansion: Expansion) -> None:
         """Every path gains what its row decides; the first row of all is the same for every path and so is certain."""
@@ -130,17 +134,15 @@ class ImportancePaths:
             self.values[question][paths[:, None], torch.tensor(columns.at(step), device=paths.device)] += columns.gains(gain, step)
         else:
             self.values[question].index_add_(0, paths, gain)
-        self.ledger.add(question, step, by_history(gain, self.owner[paths], len(self.run.histories)) / self.samples)
+        self.ledger.add(question, step, by_history(gain, self.owner[paths], len(self.run.histories)) / self.sizes[:, None])
 
     def _tally(self, question: int) -> Tally:
-        values = self.values[question].reshape(len(self.run.histories), self.samples, -1)
-        certain = self.certain[question]
-        tally = Tally(
-            self.ledger.columns[question], self.ledger.mass[question], certain, self.ledger.calls, torch.zeros_like(certain[:, 0])
-        )
-        tally.spread = lambda weights: (values @ weights).var(1) / self.samples if self.samples > 1 else weights[:, 0] * torch.nan
-        tally.freedom = torch.full_like(certain[:, 0], self.samples - 1)
-        tally.samples = values - certain[:, None]
+        values, sizes = Layout(self.owner, len(self.sizes)).pad(self.values[question], 0), self.sizes
+        mass, certain = self.ledger.mass[question], self.certain[question]
+        tally = Tally(self.ledger.columns[question], mass, certain, self.ledger.calls, torch.zeros_like(certain[:, 0]))
+        tally.spread = lambda weights: variance_of_mean(values @ weights, sizes)
+        tally.freedom = sizes.double() - 1
+        tally.samples, tally.sizes = values - certain[:, None], sizes
         tally.ceiling = self.ceiling if self.first_is_certain else torch.ones_like(certain[:, 0])
         return tally
 

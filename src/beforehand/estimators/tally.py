@@ -60,8 +60,8 @@ class Tally:
 
     `mass` was estimated, `certain` of it is certain. `missing`: mass that a search has dropped. `spread`: the variances of
     combinations of columns, [histories, columns, combinations] to [histories, combinations]; None where nothing was left to
-    chance. `samples`: [histories, paths, columns] independent values, where a method has them, each within
-    [0, `ceiling`] beyond what is certain.
+    chance. `samples`: [histories, paths, columns] independent values, where a method has them, the first `sizes` of each
+    history, each within [0, `ceiling`] beyond what is certain.
     """
 
     columns: Columns
@@ -72,6 +72,7 @@ class Tally:
     spread: Spread | None = None
     freedom: Tensor | None = None
     samples: Tensor | None = None
+    sizes: Tensor | None = None
     ceiling: Tensor | None = None
     coverage: Tensor | None = None
 
