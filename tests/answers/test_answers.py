@@ -97,7 +97,7 @@ def test_what_is_decided_before_anything_happens() -> None:
 
 
 def test_ends_decide() -> None:
-    table = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0, 0, 1]]
+    table = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.0, 0.0, 1.0]]
     model = bh.Markov.from_table(table, letters(3, end=True))
     never = bh.ask(model, "P(never b within 1000)", ["a"]).value
     assert never == pytest.approx(0.5), "from a, b comes half of the time before the end does"
@@ -153,7 +153,7 @@ def test_histories() -> None:
         ([], "no start symbol"),
     ):
         with pytest.raises(HistoryError, match=words):
-            bh.ask(MODEL, "P(a within 3)", wrong)  # type: ignore[arg-type]
+            bh.ask(MODEL, "P(a within 3)", wrong)
 
 
 def test_answers_say_what_they_are() -> None:

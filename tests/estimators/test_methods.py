@@ -11,7 +11,7 @@ from beforehand.errors import MethodError, ModelError, TooExpensiveError
 from beforehand.estimators import Method, history_keys, prefixes, run, solve
 from beforehand.estimators.methods import Exact
 from beforehand.models import Model, State
-from beforehand.queries import YES, compile_questions, parse
+from beforehand.queries import YES, Probability, compile_questions, parse
 from beforehand.testing import check_method, enumerate_futures, letters, random_lstm, random_markov, run_many
 from tests.queries.oracle import Oracle
 
@@ -85,7 +85,9 @@ def test_bounds_bracket(method: Method, model: Model) -> None:
 def test_exact_equals_brute_force(model: Model, text: str) -> None:
     question = parse(text)
     oracle, history = Oracle(model.vocabulary), [1, 0]
-    truth = sum(chance for word, chance in enumerate_futures(model, history, 5) if oracle.holds(question.proposition, word))  # type: ignore[attr-defined]
+    assert isinstance(question, Probability)
+    words = enumerate_futures(model, history, 5)
+    truth = sum(chance for word, chance in words if oracle.holds(question.proposition, word))
     automaton = compile_questions((question,), model.vocabulary)
     tally = run(model, automaton, [history], history_keys([history], 0), Exact().policy(None))[0]
     assert float(tally.mass[0, YES]) == pytest.approx(truth, abs=1e-12)
@@ -131,10 +133,10 @@ def test_markov_counts_against_polynomials() -> None:
 
 
 def test_a_mass_that_never_decides_stays_undecided() -> None:
-    trap = bh.Markov.from_table([[1, 0, 0], [0, 1, 0], [0.25, 0.25, 0.5]], letters(3))
+    trap = bh.Markov.from_table([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]], letters(3))
     answer = bh.ask(trap, "P(a before b)", ["c"])
     assert answer.value == pytest.approx(0.5)
-    stuck = bh.Markov.from_table([[1, 0, 0], [0, 1, 0], [0.25, 0.75, 0]], letters(3))
+    stuck = bh.Markov.from_table([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.25, 0.75, 0.0]], letters(3))
     assert bh.ask(stuck, "P(c before a)", ["b"]).undecided == 1
 
 
@@ -251,7 +253,7 @@ def test_bad_options_get_clear_errors() -> None:
         {"method": "beam", "budget": 2},
     ):
         with pytest.raises(MethodError):
-            bh.ask(model, "P(when(a) = 9)", [0], **options)  # type: ignore[arg-type]
+            bh.ask(model, "P(when(a) = 9)", [0], **options)
     for make in (
         lambda: bh.methods.Coverage(1.5),
         lambda: bh.methods.Beam(0),

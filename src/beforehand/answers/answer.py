@@ -16,7 +16,7 @@ IntervalKind = Literal["exact", "certified", "finite-sample", "asymptotic"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What every answer tells: the question, how it was answered, and what that cost."""
 
@@ -30,13 +30,16 @@ class Result:
     converged: bool
     reason: str
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _cost(self) -> str:
         calls = f"{self.calls:,}".replace(",", " ")
         time = f"{self.seconds:.1f} s" if self.seconds >= 1 else f"{1000 * self.seconds:.0f} ms"
         return f"{self.method}, {calls} model calls, {time}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer(Result):
     """One number: `value`, its interval [`low`, `high`], and the certain bounds outside of which it cannot be.
 
@@ -70,7 +73,7 @@ class Answer(Result):
         return f"{number(self.value)}  {bounds}  {kind}{left}  ·  {self._cost()}{short}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Distribution(Result):
     """One number per outcome, with the same fields as an `Answer` for each: arrays in the order of `labels`.
 
@@ -160,7 +163,7 @@ class Future:
         return f"{number(self.probability):>9}  {' → '.join(self.events)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FuturesFound(Result):
     """Futures in which a proposition comes true: the likeliest found, and independent draws from all of them."""
 

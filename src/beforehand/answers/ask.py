@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import torch
@@ -28,7 +28,7 @@ BYTES_PER_CANDIDATE = 100
 def ask(
     model: Model,
     query: Any,
-    history: Sequence[Any] = (),
+    history: Iterable[Any] = (),
     *,
     method: str | Method = "auto",
     budget: int | None = None,
@@ -89,7 +89,7 @@ class Answers(Sequence[tuple[Any, ...]]):
 def ask_many(
     model: Model,
     queries: Sequence[Any],
-    histories: Sequence[Sequence[Any]],
+    histories: Iterable[Iterable[Any]],
     *,
     method: str | Method = "auto",
     budget: int | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def check_questions(queries: Sequence[Any], vocabulary: Vocabulary) -> list[Ques
     return questions
 
 
-def as_ids(history: Sequence[Any], vocabulary: Vocabulary, number: int) -> list[int]:
+def as_ids(history: Iterable[Any], vocabulary: Vocabulary, number: int) -> list[int]:
     """Ids from labels, or from integers as they are."""
     if isinstance(history, str):
         raise HistoryError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from beforehand.answers.answer import Answer
@@ -22,7 +22,7 @@ from beforehand.queries import Futures, compile_questions
 def restricted_entropy(
     model: Model,
     query: Any,
-    history: Sequence[Any] = (),
+    history: Iterable[Any] = (),
     *,
     samples: int | None = None,
     budget: int | None = None,

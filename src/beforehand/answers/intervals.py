@@ -34,6 +34,8 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
     value, certain = tally.mass[:, columns], tally.certain[:, columns]
     slack = (1 - tally.certain[:, : tally.columns.outcomes].sum(1, keepdim=True)).clamp(min=0)
     upper = (certain + slack).clamp(max=1)
+    if tally.columns.steps and columns.start == tally.columns.first_step and tally.first_is_certain:
+        upper[:, 0] = certain[:, 0]  # nothing that comes later adds to the first step
     if tally.spread is None:
         return _without_chance(tally, value, upper)
     error = _errors(tally, columns)

@@ -143,6 +143,7 @@ class ImportancePaths:
         tally.spread = lambda weights: variance_of_mean(values @ weights, sizes)
         tally.freedom = sizes.double() - 1
         tally.samples, tally.sizes = values - certain[:, None], sizes
+        tally.first_is_certain = self.first_is_certain
         tally.ceiling = self.ceiling if self.first_is_certain else torch.ones_like(certain[:, 0])
         return tally
 

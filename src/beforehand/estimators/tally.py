@@ -75,6 +75,7 @@ class Tally:
     sizes: Tensor | None = None
     ceiling: Tensor | None = None
     coverage: Tensor | None = None
+    first_is_certain: bool = True  # what the first event decides was read off, not drawn
 
 
 class Ledger:

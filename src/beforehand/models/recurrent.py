@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ class Recurrent:
         generator = torch.Generator().manual_seed(seed)
 
         def draw(*shape: int) -> Tensor:
-            return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype) * sharpness / shape[-1] ** 0.5
+            return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype).mul(sharpness / math.sqrt(shape[-1]))
 
         state_dict = {"out.weight": draw(len(vocabulary), hidden), "out.bias": torch.zeros(len(vocabulary), dtype=dtype)}
         for i in range(layers):
