@@ -27,9 +27,8 @@ def main() -> None:
         names = [name for name in METHODS if name not in ("exact", "coverage")]
         measured = {name: measure(model, text, histories, truth, name) for name in names}
         for name, (calls, seconds, error) in measured.items():
-            print(
-                f"  {name:12} {calls:6.0f} calls   {seconds / measured['importance'][1]:5.2f} × the seconds   error {100 * error:6.2f} %"
-            )
+            ratio = seconds / measured["importance"][1]
+            print(f"  {name:12} {calls:6.0f} calls   {ratio:5.2f} × the seconds   error {error:7.2%}")
 
 
 def measure(

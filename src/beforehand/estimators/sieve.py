@@ -1,0 +1,131 @@
+"""The sieve: search and sampling in one unbiased pass.
+
+At each step the candidates that would keep the question open are scored by u·ψ, u their weight and ψ a guess of how much
+they matter; the heavy ones live with their exact weight, the light ones by chance (`selection`). ψ comes from the value V of a
+candidate under a surrogate of the model (`lookahead`): the standard deviation sqrt(V(1 − V)) of what it may still decide,
+plus a floor, because the surrogate may be wrong. Without a surrogate ψ is one.
+
+Where the question is a single number, the surrogate also corrects what selection did to it: at each step, the value of all
+candidates minus the weighted value of those that live is added to the estimate. Its expectation is zero, and if V were
+the truth the answer would be exact for any number of rows.
+
+Rows rise linearly with the step: later rows cost the same and are what the answer is read from.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from beforehand.errors import MethodError
+from beforehand.estimators.engine import Run, plain_advance
+from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
+from beforehand.estimators.lineage import Lineage
+from beforehand.estimators.lookahead import Values
+from beforehand.estimators.randomness import uniforms
+from beforehand.estimators.selection import sift
+from beforehand.estimators.tally import Ledger, Tally
+from beforehand.models import Markov, Model
+from beforehand.queries import YES
+
+FLOOR = 0.1
+
+
+class Sieve:
+    """One run."""
+
+    def __init__(self, run: Run, budget: int, surrogate: Markov | None, correct: bool = True) -> None:
+        self.run, self.budget = run, budget
+        steps = run.steps - 1
+        if run.automaton.horizon is not None and budget < steps:
+            raise MethodError(f"a budget of {budget} calls is not enough for a single row of {steps} steps; give at least {steps}")
+        self.ledger = Ledger(run.automaton, len(run.histories), run.device)
+        widths = [len(columns) for columns in self.ledger.columns]
+        self.lineage = Lineage(len(run.histories), len(run.histories) * budget, widths, run.device)
+        self.unit = torch.full((len(run.histories),), -1, device=run.device)
+        self.corrected = [torch.zeros_like(mass) for mass in self.ledger.mass]
+        self.surrogate = surrogate
+        if surrogate is not None:
+            self.context = surrogate.start(run.histories).memory
+            wanted = [torch.zeros(count, dtype=torch.float64) for count in run.automaton.outcomes]
+            wanted[0][YES] = 1
+            self.values = Values(surrogate, run.tables, wanted)
+        self.correct = correct and surrogate is not None
+
+    def open_mass(self, expansion: Expansion) -> Tensor:
+        """The weight of the rows."""
+        return by_history(expansion.weight, expansion.frontier.owner, expansion.histories)
+
+    def settle(self, expansion: Expansion) -> None:
+        """What the rows decide goes to their units."""
+        owner = expansion.frontier.owner
+        for question, emitting in enumerate(expansion.moves.emitting):
+            if emitting:
+                columns = self.ledger.columns[question]
+                gain = columns.gains(expansion.decided(question) * expansion.weight[:, None], expansion.step)
+                self.lineage.add(question, self.unit, owner, columns.at(expansion.step), gain)
+
+    def select(self, expansion: Expansion) -> Picks:
+        """Scores, sifts, and notes who lived by chance."""
+        frontier, histories = expansion.frontier, expansion.histories
+        u = expansion.probs * (expansion.weight * expansion.scale)[:, None] * expansion.running
+        value = self._value(expansion)
+        score = u if value is None else u * self._importance(expansion, u, value)
+        layout = Layout(frontier.owner, histories)
+        ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)
+        start = uniforms(self.run.keys, expansion.step, torch.zeros_like(self.run.keys))
+        lived = sift(ordered, self._room(expansion.step), start)
+        rows, events = layout.rows(lived.history, lived.place % layout.width), lived.place // layout.width
+        weight = u[rows, events] * lived.factor
+        unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, expansion.step)
+        if value is not None and self.correct:
+            self._correct(expansion, u, value, rows, events, weight, unit)
+        if self.surrogate is not None:
+            self.context = self.surrogate.follow[self.context[rows], events]
+        self.unit = unit
+        return Picks(rows, events, weight.log())
+
+    def advance(self, model: Model, expansion: Expansion, picks: Picks) -> Frontier:
+        """Counts a call for every row."""
+        self.ledger.count(expansion.frontier.owner[picks.rows])
+        return plain_advance(model, expansion, picks)
+
+    def tallies(self) -> list[Tally]:
+        """Sums over units."""
+        return [self._tally(question) for question in range(len(self.corrected))]
+
+    def _room(self, step: int) -> Tensor:
+        """Rows in proportion to the step, of what is left of the budget."""
+        left, steps = self.budget - self.ledger.calls, self.run.steps - 1
+        rest = (steps * (steps + 1) - step * (step - 1)) // 2
+        return torch.maximum(left * step // max(1, rest), torch.ones_like(left)).clamp(max=self.budget)
+
+    def _value(self, expansion: Expansion) -> Tensor | None:
+        """[rows, vocabulary]: the surrogate's value of every candidate."""
+        if self.surrogate is None:
+            return None
+        lands = expansion.moves.next[expansion.frontier.automaton][:, expansion.tables.classes].clamp(min=0)
+        after = self.surrogate.follow[self.context] * self.values.states + lands
+        return self.values.after(expansion.step).flatten()[after]
+
+    def _importance(self, expansion: Expansion, u: Tensor, value: Tensor) -> Tensor:
+        spread = (value * (1 - value)).clamp(min=0).sqrt()
+        owner = expansion.frontier.owner
+        mean = by_history((u * spread).sum(1), owner, expansion.histories) / by_history(u.sum(1), owner, expansion.histories).clamp(min=1e-300)
+        return spread + FLOOR * mean[owner][:, None] + 1e-12
+
+    def _correct(self, expansion: Expansion, u: Tensor, value: Tensor, rows: Tensor, events: Tensor, weight: Tensor, unit: Tensor) -> None:
+        owner = expansion.frontier.owner
+        before = (u * value).sum(1)
+        after = -weight * value[rows, events]
+        for units, owners, amount in ((self.unit, owner, before), (unit, owner[rows], after)):
+            free = units < 0
+            self.corrected[0][:, YES] += by_history(amount[free], owners[free], expansion.histories)
+            self.lineage.found[0][: self.lineage.count, YES].index_add_(0, units[~free], amount[~free])
+
+    def _tally(self, question: int) -> Tally:
+        mass = self.lineage.total(question) + self.corrected[question]
+        tally = Tally(self.ledger.columns[question], mass, self.lineage.certain[question], self.ledger.calls, torch.zeros_like(mass[:, 0]))
+        tally.spread = lambda weights: self.lineage.spread(question, weights)[0]
+        tally.freedom = torch.full_like(mass[:, 0], torch.inf)
+        return tally
