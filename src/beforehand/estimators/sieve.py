@@ -25,7 +25,7 @@ from beforehand.estimators.lookahead import Values
 from beforehand.estimators.randomness import uniforms
 from beforehand.estimators.selection import sift
 from beforehand.estimators.tally import Ledger, Tally
-from beforehand.models import Markov, Model
+from beforehand.models import Model, Surrogate
 from beforehand.queries import YES
 
 FLOOR = 0.1
@@ -34,7 +34,7 @@ FLOOR = 0.1
 class Sieve:
     """One run."""
 
-    def __init__(self, run: Run, budget: int, surrogate: Markov | None, correct: bool = True) -> None:
+    def __init__(self, run: Run, budget: int, surrogate: Surrogate | None, correct: bool = True) -> None:
         self.run, self.budget = run, budget
         steps = run.steps - 1
         if run.automaton.horizon is not None and budget < steps:
@@ -46,7 +46,7 @@ class Sieve:
         self.corrected = [torch.zeros_like(mass) for mass in self.ledger.mass]
         self.surrogate = surrogate
         if surrogate is not None:
-            self.context = surrogate.start(run.histories).memory
+            self.context = surrogate.read(run.histories, run.model.vocabulary)
             wanted = [torch.zeros(count, dtype=torch.float64) for count in run.automaton.outcomes]
             wanted[0][YES] = 1
             self.values = Values(surrogate, run.tables, wanted)
@@ -81,7 +81,7 @@ class Sieve:
         if value is not None and self.correct:
             self._correct(expansion, u, value, rows, events, weight, unit)
         if self.surrogate is not None:
-            self.context = self.surrogate.follow[self.context[rows], events]
+            self.context = self.surrogate.step(self.context[rows], events)
         self.unit = unit
         return Picks(rows, events, weight.log())
 
@@ -104,9 +104,7 @@ class Sieve:
         """[rows, vocabulary]: the surrogate's value of every candidate."""
         if self.surrogate is None:
             return None
-        lands = expansion.moves.next[expansion.frontier.automaton][:, expansion.tables.classes].clamp(min=0)
-        after = self.surrogate.follow[self.context] * self.values.states + lands
-        return self.values.after(expansion.step).flatten()[after]
+        return self.values.candidates(expansion.moves, expansion.frontier.automaton, self.context, expansion.step)
 
     def _importance(self, expansion: Expansion, u: Tensor, value: Tensor) -> Tensor:
         spread = (value * (1 - value)).clamp(min=0).sqrt()
@@ -117,7 +115,7 @@ class Sieve:
     def _correct(self, expansion: Expansion, u: Tensor, value: Tensor, rows: Tensor, events: Tensor, weight: Tensor, unit: Tensor) -> None:
         owner = expansion.frontier.owner
         before = (u * value).sum(1)
-        after = -weight * value[rows, events]
+        after = -weight * value.expand_as(u)[rows, events]
         for units, owners, amount in ((self.unit, owner, before), (unit, owner[rows], after)):
             free = units < 0
             self.corrected[0][:, YES] += by_history(amount[free], owners[free], expansion.histories)

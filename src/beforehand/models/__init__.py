@@ -4,10 +4,12 @@ In: ids, in ragged histories. Out: a `State`, whose `log_probs` are all that the
 contract; `Markov`, `Recurrent`, `Tempered` and `Function` keep it, and so may anything else. Nothing here knows of questions.
 """
 
+from beforehand.models.distil import prepare
 from beforehand.models.function import Function
 from beforehand.models.markov import Markov
 from beforehand.models.protocol import Model, State, join
 from beforehand.models.recurrent import Recurrent
+from beforehand.models.surrogate import Prepared, Surrogate
 from beforehand.models.tempered import Tempered
 
-__all__ = ["Function", "Markov", "Model", "Recurrent", "State", "Tempered", "join"]
+__all__ = ["Function", "Markov", "Model", "Prepared", "Recurrent", "State", "Surrogate", "Tempered", "join", "prepare"]

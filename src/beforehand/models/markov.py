@@ -64,7 +64,8 @@ class Markov:
             strength = smoothing * np.maximum(1, (counts > 0).sum(1, keepdims=True))
             shorter = np.full((1, len(vocabulary)), 1 / len(vocabulary)) if level[0] == 0 else probabilities[tree.parent[level]]
             probabilities[level] = (counts + strength * shorter) / (counts.sum(1, keepdims=True) + strength)
-        return cls(probabilities, tree.follow(), vocabulary)
+        follow, shorter = tree.follow()
+        return cls(probabilities, follow[shorter], vocabulary)
 
     def start(self, histories: Sequence[Ids]) -> State:
         """The context of each history; it depends on the last few events alone, so any context will do to begin with."""

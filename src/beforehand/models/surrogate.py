@@ -1,0 +1,61 @@
+"""A small stand-in for a model: what it says on average after the last few events.
+
+The tree of contexts is that of `ngrams`, pruned to what is often met. A context of the greatest length is followed by the
+same contexts as its shorter one, so only the shorter ones need a table of what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from beforehand.events import Vocabulary
+from beforehand.models.protocol import Ids, Model, State, with_start
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """`probabilities[c, v]` of the next event; `follow[shorter[c], v]` is the context after it."""
+
+    probabilities: Tensor  # [contexts, vocabulary]
+    follow: Tensor  # [contexts that are not of the greatest length, vocabulary]
+    shorter: Tensor  # [contexts]
+
+    def read(self, histories: Sequence[Ids], vocabulary: Vocabulary) -> Tensor:
+        """The context of each history."""
+        contexts = torch.zeros(len(histories), dtype=torch.long)
+        for row, history in enumerate(with_start(histories, vocabulary, at_least=0)):
+            for event in history[-MOST_EVENTS:]:
+                contexts[row] = self.follow[self.shorter[contexts[row]], event]
+        return contexts
+
+    def step(self, contexts: Tensor, events: Tensor) -> Tensor:
+        """The contexts after one more event each."""
+        return self.follow[self.shorter[contexts], events]
+
+
+# No context is longer than this, so no more of a history matters.
+MOST_EVENTS = 16
+
+
+class Prepared:
+    """A model with its lookahead: it steps as the model does, and methods that can look ahead find `lookahead`."""
+
+    def __init__(self, model: Model, lookahead: Surrogate) -> None:
+        self.model, self.lookahead = model, lookahead
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The inner model's."""
+        return self.model.vocabulary
+
+    def start(self, histories: Sequence[Ids]) -> State:
+        """The inner model's."""
+        return self.model.start(histories)
+
+    def advance(self, state: State, rows: Tensor, events: Tensor) -> State:
+        """The inner model's."""
+        return self.model.advance(state, rows, events)
