@@ -4,7 +4,7 @@ from beforehand import errors, methods, models
 from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
 from beforehand.errors import BeforehandError
 from beforehand.events import Vocabulary
-from beforehand.models import Markov, Recurrent, Tempered
+from beforehand.models import Markov, Recurrent, Tempered, prepare
 from beforehand.queries import (
     E,
     P,
@@ -62,6 +62,7 @@ __all__ = [
     "occurs",
     "parse",
     "pattern",
+    "prepare",
     "products",
     "restricted_entropy",
     "when",

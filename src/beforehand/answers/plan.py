@@ -95,4 +95,4 @@ def choose(method: Method | None, model: Model, automaton: Automaton, budget: in
     allowed = budget or DEFAULT_BUDGET
     if automaton.horizon is not None and prefixes(automaton) <= allowed:
         return Choice(Exact(), f"all {prefixes(automaton):,.0f} prefixes fit the budget of {allowed:,} calls")
-    return Choice(METHODS["importance"], "too many prefixes to follow them all")
+    return Choice(METHODS["sieve"], "too many prefixes to follow them all")

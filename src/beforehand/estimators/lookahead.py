@@ -1,34 +1,43 @@
 """How likely a question still is to come out as wanted: dynamic programming over a surrogate's contexts, backwards in time.
 
 After step k, value[c, s] is the expected reward still to come from context c and automaton state s, under the surrogate: each
-outcome has a reward, and for a probability that of the wanted outcome is one, so the value is its chance. A question
+outcome has a reward, and for a single probability that of the wanted outcome is one, so the value is its chance. A question
 without a horizon is followed backwards until its values stand still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
 
 import torch
 from torch import Tensor
 
 from beforehand.estimators.frontier import StepTables, Tables
 from beforehand.models import Surrogate
+from beforehand.queries import Automaton
 
 STANDSTILL, LONGEST = 1e-9, 500
 # Contexts worked on at once: their numbers stay in the processor's cache.
 BLOCK = 2_048
+# Multiplications of one dynamic programme, and numbers kept of it; longer contexts are given up to stay below.
+MOST_WORK, MOST_KEPT = 1e9, 3e7
+# An outcome rarer than this, as far as the single events tell, counts as if it were not.
+RAREST = 1e-3
 
 
 class Values:
     """The value functions of one automaton under one surrogate."""
 
-    def __init__(self, surrogate: Surrogate, tables: Tables, rewards: Sequence[Tensor]) -> None:
-        self.surrogate, self.tables, self.rewards = surrogate, tables, rewards
-        self.states, self.horizon = tables.automaton.states, tables.automaton.horizon
+    def __init__(self, surrogate: Surrogate, tables: Tables) -> None:
+        self.surrogate, self.tables = surrogate, tables
+        automaton = tables.automaton
+        self.states, self.horizon = automaton.states, automaton.horizon
         probabilities = surrogate.probabilities
         self.class_masses = probabilities if tables.every_event_apart else probabilities @ tables.membership
-        self.last = self.horizon or max(tables.automaton.deadlines, default=0)
+        self.last = self.horizon or max(automaton.deadlines, default=0)
+        wanted = [len(each) for each in automaton.wanted]
+        self.single = wanted == [1] and not automaton.timed[0]
+        self.rewards = self._rewards()
         self._by_step = self._backwards()
 
     def after(self, step: int) -> Tensor:
@@ -37,13 +46,40 @@ class Values:
 
     def candidates(self, moves: StepTables, automaton: Tensor, contexts: Tensor, step: int) -> Tensor:
         """[rows or 1, vocabulary]: the value after each event, for rows in these automaton states and contexts."""
-        shorter = self.surrogate.shorter[contexts] if len(self.surrogate.follow) > 1 else torch.zeros_like(contexts[:1])
-        onward = self.surrogate.follow[shorter]
+        alike = len(self.surrogate.follow) == 1
+        onward = self.surrogate.follow[self.surrogate.shorter[contexts[:1] if alike else contexts]]
         value = self.after(step)
         if self.states == 1:
             return value[:, 0][onward]
         lands = moves.next[automaton][:, self.tables.classes].clamp(min=0)
         return value.flatten()[onward * self.states + lands]
+
+    def _rewards(self) -> list[Tensor]:
+        """One for a single wanted outcome; of several, each counts by one over its rough chance, so that all matter alike."""
+        automaton = self.tables.automaton
+        rough = [torch.ones(1)] * len(automaton.outcomes) if self.single else self._rough_chances()
+        rewards = []
+        for question, outcomes in enumerate(automaton.outcomes):
+            reward = torch.zeros(outcomes, dtype=torch.float64)
+            wanted = torch.tensor(automaton.wanted[question])
+            reward[wanted] = 1.0 if self.single or automaton.timed[question] else 1 / rough[question][wanted].clamp(min=RAREST)
+            rewards.append(reward)
+        return rewards
+
+    def _rough_chances(self) -> list[Tensor]:
+        """The outcomes' chances if events came independently, each as often as on average."""
+        automaton, kinds = self.tables.automaton, self.class_masses[0]
+        found = [torch.zeros(outcomes + 1, dtype=torch.float64) for outcomes in automaton.outcomes]
+        mass = torch.zeros(self.states, dtype=torch.float64)
+        mass[automaton.start] = 1
+        for step in range(1, (self.horizon or LONGEST) + 1):
+            moves = self.tables.at(step)
+            moving = (mass[:, None] * kinds).flatten()
+            for chances, emits in zip(found, moves.emits, strict=True):
+                chances.index_add_(0, torch.where(emits < 0, len(chances) - 1, emits).flatten(), moving)
+            onward = torch.where(moves.next < 0, self.states, moves.next).flatten()
+            mass = torch.zeros(self.states + 1, dtype=torch.float64).index_add_(0, onward, moving)[:-1]
+        return [chances[:-1] for chances in found]
 
     def _backwards(self) -> list[Tensor]:
         value = torch.zeros(len(self.surrogate.probabilities), self.states, dtype=torch.float64)
@@ -90,3 +126,27 @@ class Values:
             block = slice(first, first + BLOCK)
             torch.sum(surrogate.probabilities[block] * ahead[surrogate.shorter[block]], 1, out=found[block])
         return found
+
+
+_known: weakref.WeakKeyDictionary[Automaton, tuple[weakref.ref[Surrogate], Values | None]] = weakref.WeakKeyDictionary()
+
+
+def look_ahead(surrogate: Surrogate, tables: Tables) -> Values | None:
+    """The values of a question, made once; with as long contexts as can be afforded, or None if not even none can."""
+    automaton = tables.automaton
+    known = _known.get(automaton)
+    if known is None or known[0]() is not surrogate:
+        order = _affordable(surrogate, automaton)
+        values = None if order is None else Values(surrogate.shortened(order), tables)
+        _known[automaton] = known = (weakref.ref(surrogate), values)
+    return known[1]
+
+
+def _affordable(surrogate: Surrogate, automaton: Automaton) -> int | None:
+    vocabulary = surrogate.probabilities.shape[1]
+    steps = automaton.horizon or max(automaton.deadlines, default=0) + LONGEST // 5
+    for order in range(len(surrogate.levels) - 1, -1, -1):
+        rows = surrogate.levels[order] * automaton.states * steps
+        if rows * vocabulary <= MOST_WORK and rows <= MOST_KEPT:
+            return order
+    return None

@@ -177,6 +177,22 @@ class Hybrid:
         return lambda run: BeamThenPaths(run, self.samples, self.most, budget)
 
 
+@dataclass(frozen=True)
+class Sieve:
+    """Search and sampling in one unbiased pass; with a lookahead (`bh.prepare`), guided and corrected by it. The default."""
+
+    lookahead: bool = True
+    correct: bool = True
+    name = "sieve"
+
+    def policy(self, budget: int | None) -> MakePolicy:
+        """Rows rising with the step, up to the budget in all."""
+        from beforehand.estimators.sieve import SievePolicy
+
+        return lambda run: SievePolicy(run, budget or DEFAULT_BUDGET, self.lookahead, self.correct)
+
+
 METHODS: dict[str, Method] = {
-    method.name: method for method in (Exact(), Naive(), Uniform(), Importance(), Beam(), Coverage(), TailSplit(), Hybrid())
+    method.name: method
+    for method in (Exact(), Naive(), Uniform(), Importance(), Beam(), Coverage(), TailSplit(), Hybrid(), Sieve())
 }

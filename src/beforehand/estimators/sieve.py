@@ -18,39 +18,40 @@ import torch
 from torch import Tensor
 
 from beforehand.errors import MethodError
-from beforehand.estimators.engine import Run, plain_advance
+from beforehand.estimators.engine import TOLERANCE, Run, plain_advance
 from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
 from beforehand.estimators.lineage import Lineage
-from beforehand.estimators.lookahead import Values
+from beforehand.estimators.lookahead import look_ahead
 from beforehand.estimators.randomness import uniforms
 from beforehand.estimators.selection import sift
 from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Model, Surrogate
 from beforehand.queries import YES
 
+# The floor of ψ, as a share of its mean: how far the surrogate is trusted to call a candidate unimportant.
 FLOOR = 0.1
+# How many rows a question without a horizon is never left with less of, and how fast it is expected to be decided at most.
+FEWEST, SLOWEST = 2, 400
 
 
-class Sieve:
+class SievePolicy:
     """One run."""
 
-    def __init__(self, run: Run, budget: int, surrogate: Surrogate | None, correct: bool = True) -> None:
+    def __init__(self, run: Run, budget: int, lookahead: bool, correct: bool) -> None:
         self.run, self.budget = run, budget
-        steps = run.steps - 1
+        count, steps = len(run.histories), run.steps - 1
         if run.automaton.horizon is not None and budget < steps:
             raise MethodError(f"a budget of {budget} calls is not enough for a single row of {steps} steps; give at least {steps}")
-        self.ledger = Ledger(run.automaton, len(run.histories), run.device)
-        widths = [len(columns) for columns in self.ledger.columns]
-        self.lineage = Lineage(len(run.histories), len(run.histories) * budget, widths, run.device)
-        self.unit = torch.full((len(run.histories),), -1, device=run.device)
+        self.ledger = Ledger(run.automaton, count, run.device)
+        self.lineage = Lineage(count, count * budget, [len(columns) for columns in self.ledger.columns], run.device)
+        self.unit = torch.full((count,), -1, device=run.device)
         self.corrected = [torch.zeros_like(mass) for mass in self.ledger.mass]
-        self.surrogate = surrogate
-        if surrogate is not None:
-            self.context = surrogate.read(run.histories, run.model.vocabulary)
-            wanted = [torch.zeros(count, dtype=torch.float64) for count in run.automaton.outcomes]
-            wanted[0][YES] = 1
-            self.values = Values(surrogate, run.tables, wanted)
-        self.correct = correct and surrogate is not None
+        self.running: Tensor | None = None
+        surrogate: Surrogate | None = getattr(run.model, "lookahead", None) if lookahead else None
+        self.values = None if surrogate is None else look_ahead(surrogate, run.tables)
+        if self.values is not None:
+            self.context = self.values.surrogate.read(run.histories, run.model.vocabulary)
+        self.corrects = correct and self.values is not None and self.values.single
 
     def open_mass(self, expansion: Expansion) -> Tensor:
         """The weight of the rows."""
@@ -72,16 +73,16 @@ class Sieve:
         value = self._value(expansion)
         score = u if value is None else u * self._importance(expansion, u, value)
         layout = Layout(frontier.owner, histories)
-        ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)
+        ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)  # by event, then by parent: alike ones side by side
         start = uniforms(self.run.keys, expansion.step, torch.zeros_like(self.run.keys))
-        lived = sift(ordered, self._room(expansion.step), start)
+        lived = sift(ordered, self._room(expansion), start)
         rows, events = layout.rows(lived.history, lived.place % layout.width), lived.place // layout.width
         weight = u[rows, events] * lived.factor
         unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, expansion.step)
-        if value is not None and self.correct:
+        if value is not None and self.corrects:
             self._correct(expansion, u, value, rows, events, weight, unit)
-        if self.surrogate is not None:
-            self.context = self.surrogate.step(self.context[rows], events)
+        if self.values is not None:
+            self.context = self.values.surrogate.step(self.context[rows], events)
         self.unit = unit
         return Picks(rows, events, weight.log())
 
@@ -94,25 +95,39 @@ class Sieve:
         """Sums over units."""
         return [self._tally(question) for question in range(len(self.corrected))]
 
-    def _room(self, step: int) -> Tensor:
-        """Rows in proportion to the step, of what is left of the budget."""
-        left, steps = self.budget - self.ledger.calls, self.run.steps - 1
+    def _room(self, expansion: Expansion) -> Tensor:
+        """Rows in proportion to the step, of what is left of the budget; without a horizon, as many as it will probably take."""
+        left, step, steps = self.budget - self.ledger.calls, expansion.step, self.run.steps - 1
+        if self.run.automaton.horizon is None:
+            return torch.minimum((left // self._steps_left(expansion)).clamp(min=FEWEST), left)
         rest = (steps * (steps + 1) - step * (step - 1)) // 2
-        return torch.maximum(left * step // max(1, rest), torch.ones_like(left)).clamp(max=self.budget)
+        return (left * step // max(1, rest)).clamp(min=1)
+
+    def _steps_left(self, expansion: Expansion) -> Tensor:
+        """Until next to nothing is undecided, if it goes on as at this step."""
+        before = self.open_mass(expansion)
+        after = by_history(expansion.weight * expansion.running_mass, expansion.frontier.owner, expansion.histories)
+        rate = (after / before.clamp(min=1e-300)).clamp(1e-6, 1 - 1e-6).log()
+        return ((TOLERANCE / after.clamp(min=TOLERANCE / 2)).log() / rate).ceil().clamp(5, SLOWEST).nan_to_num(5).long()
 
     def _value(self, expansion: Expansion) -> Tensor | None:
-        """[rows, vocabulary]: the surrogate's value of every candidate."""
-        if self.surrogate is None:
+        """[rows or 1, vocabulary]: the surrogate's value of every candidate."""
+        if self.values is None:
             return None
         return self.values.candidates(expansion.moves, expansion.frontier.automaton, self.context, expansion.step)
 
     def _importance(self, expansion: Expansion, u: Tensor, value: Tensor) -> Tensor:
-        spread = (value * (1 - value)).clamp(min=0).sqrt()
+        """The standard deviation of what may still be decided, or of several outcomes their weighted mean; never too small."""
+        assert self.values is not None
+        spread = (value * (1 - value) if self.values.single else value).clamp(min=0).sqrt()
         owner = expansion.frontier.owner
-        mean = by_history((u * spread).sum(1), owner, expansion.histories) / by_history(u.sum(1), owner, expansion.histories).clamp(min=1e-300)
-        return spread + FLOOR * mean[owner][:, None] + 1e-12
+        total, whole = ((u * spread).sum(1), u.sum(1))
+        mean = by_history(total, owner, expansion.histories) / by_history(whole, owner, expansion.histories).clamp(min=1e-300)
+        return spread + (FLOOR * mean[owner] + 1e-12)[:, None]
 
-    def _correct(self, expansion: Expansion, u: Tensor, value: Tensor, rows: Tensor, events: Tensor, weight: Tensor, unit: Tensor) -> None:
+    def _correct(
+        self, expansion: Expansion, u: Tensor, value: Tensor, rows: Tensor, events: Tensor, weight: Tensor, unit: Tensor
+    ) -> None:
         owner = expansion.frontier.owner
         before = (u * value).sum(1)
         after = -weight * value.expand_as(u)[rows, events]
@@ -123,7 +138,9 @@ class Sieve:
 
     def _tally(self, question: int) -> Tally:
         mass = self.lineage.total(question) + self.corrected[question]
-        tally = Tally(self.ledger.columns[question], mass, self.lineage.certain[question], self.ledger.calls, torch.zeros_like(mass[:, 0]))
+        tally = Tally(
+            self.ledger.columns[question], mass, self.lineage.certain[question], self.ledger.calls, torch.zeros_like(mass[:, 0])
+        )
         tally.spread = lambda weights: self.lineage.spread(question, weights)[0]
         tally.freedom = torch.full_like(mass[:, 0], torch.inf)
         return tally

@@ -6,7 +6,7 @@ tells as much as many samples would. Sequences come from the user, or from the m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -44,11 +44,14 @@ def prepare(model: Model, sequences: Iterable[Iterable[Any]] | None = None, *, s
     read = own_futures(model, seed) if sequences is None else _ids(sequences, model.vocabulary)
     read = [history for history in with_start(read, model.vocabulary, at_least=0) if history]
     if not read:
-        raise ModelError("there are no events to learn a lookahead from; give at least one sequence, or none at all for the model's own futures")
+        raise ModelError(
+            "there are no events to learn a lookahead from; give at least one sequence, or none at all for the model's own futures"
+        )
     tree = _contexts(read, len(model.vocabulary))
     follow, shorter = (torch.from_numpy(table) for table in tree.follow())
     sums, counts = _observe(model, read, follow, shorter, progress)
-    return Prepared(model, Surrogate(_smooth(tree, sums, counts), follow, shorter))
+    levels = torch.tensor([len(level) for level in tree.levels]).cumsum(0).tolist()
+    return Prepared(model, Surrogate(_smooth(tree, sums, counts), torch.from_numpy(tree.parent), follow, shorter, tuple(levels)))
 
 
 def own_futures(model: Model, seed: int) -> list[list[int]]:
@@ -69,7 +72,10 @@ def own_futures(model: Model, seed: int) -> list[list[int]]:
 def _ids(sequences: Iterable[Iterable[Any]], vocabulary: Vocabulary) -> list[list[int]]:
     """Ids of labels that the model knows; others are left out, because a lookahead may be rough."""
     index = vocabulary.index
-    return [[index[event] if isinstance(event, str) else int(event) for event in each if not isinstance(event, str) or event in index] for each in sequences]
+    return [
+        [index[event] if isinstance(event, str) else int(event) for event in each if not isinstance(event, str) or event in index]
+        for each in sequences
+    ]
 
 
 def _contexts(read: list[list[int]], vocabulary: int) -> Contexts:
@@ -95,7 +101,9 @@ def _observe(model: Model, read: list[list[int]], follow: Tensor, shorter: Tenso
                 reading = int((lengths > step).sum())
                 if step:
                     events = padded[:reading, step]
-                    state = model.advance(state, torch.arange(reading, device=state.log_probs.device), events.to(state.log_probs.device))
+                    state = model.advance(
+                        state, torch.arange(reading, device=state.log_probs.device), events.to(state.log_probs.device)
+                    )
                     contexts = follow[shorter[contexts[:reading]], events]
                 sums.index_add_(0, contexts, state.log_probs.exp().double().cpu())
                 counts.index_add_(0, contexts, torch.ones(reading, dtype=torch.float64))

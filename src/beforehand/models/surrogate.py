@@ -21,8 +21,28 @@ class Surrogate:
     """`probabilities[c, v]` of the next event; `follow[shorter[c], v]` is the context after it."""
 
     probabilities: Tensor  # [contexts, vocabulary]
+    parent: Tensor  # [contexts]: the context one event shorter
     follow: Tensor  # [contexts that are not of the greatest length, vocabulary]
     shorter: Tensor  # [contexts]
+    levels: tuple[int, ...]  # how many contexts there are of up to 0, 1, 2, … events
+
+    def shortened(self, order: int) -> Surrogate:
+        """Only the contexts of up to `order` events, which come first."""
+        count = self.levels[order]
+        if count == len(self.shorter):
+            return self
+        inner = max(1, self.levels[order - 1]) if order else 1
+        follow = self.follow[:inner]
+        while bool((follow >= count).any()):
+            follow = torch.where(follow >= count, self.parent[follow], follow)
+        everyone = torch.arange(count)
+        return Surrogate(
+            self.probabilities[:count],
+            self.parent,
+            follow,
+            torch.where(everyone < inner, everyone, self.parent[:count]),
+            self.levels[: order + 1],
+        )
 
     def read(self, histories: Sequence[Ids], vocabulary: Vocabulary) -> Tensor:
         """The context of each history."""

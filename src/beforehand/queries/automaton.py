@@ -44,6 +44,7 @@ class Automaton:
     at_start: tuple[int, ...]
     outcomes: tuple[int, ...]
     timed: tuple[bool, ...]
+    wanted: tuple[tuple[int, ...], ...]  # the outcomes that each answer speaks of
 
     @property
     def states(self) -> int:

@@ -47,7 +47,7 @@ def compile_questions(questions: tuple[ask.Question, ...], vocabulary: Vocabular
 
     combined = [_combine(question, masks, number) for question in questions]
     if len(combined) == 1 and len(pieces) == 1 and combined[0].verdict is _as_is:
-        automaton = single(pieces[0], masks.classes, combined[0].timed)
+        automaton = single(pieces[0], masks.classes, combined[0])
         return minimise(automaton) if _from_pattern(questions[0]) else automaton
     return minimise(product(pieces, combined, masks.classes))
 
@@ -105,16 +105,16 @@ def _combine(question: ask.Question, masks: _Masks, number: Callable[[object, Ca
         question = question.of
     if isinstance(question, ask.WhenDistribution):
         happens = say.Occurs(question.events, question.horizon)
-        return Combination(_as_is, (number(happens, lambda: piece(happens, masks.of, masks.ended)),), 2, timed=True)
+        return Combination(_as_is, (number(happens, lambda: piece(happens, masks.of, masks.ended)),), 2, (YES,), timed=True)
     if isinstance(question, ask.CountDistribution):
         asked = question
         made = number(asked, lambda: counting(asked.events, asked.horizon, masks.of, masks.ended))
-        return Combination(_as_is, (made,), asked.horizon + 1)
+        return Combination(_as_is, (made,), asked.horizon + 1, tuple(range(asked.horizon + 1)))
     if isinstance(question, ask.Which):
         race = question
         _check_disjoint(race, masks)
         made = number(race, lambda: racing(race.options, race.horizon, masks.of, masks.ended))
-        return Combination(_as_is, (made,), len(race.options) + 1)
+        return Combination(_as_is, (made,), len(race.options) + 1, tuple(range(len(race.options))))
     if isinstance(question, ask.Futures):
         question = ask.Probability(question.where)
     if not isinstance(question, ask.Probability):
@@ -135,11 +135,11 @@ def _probability(
 
     if not isinstance(question.proposition, say.And | say.Or | say.Not) and question.given is None:
         leaf(question.proposition)
-        return Combination(_as_is, tuple(used), 3 if isinstance(question.proposition, say.Before) else 2)
+        return Combination(_as_is, tuple(used), 3 if isinstance(question.proposition, say.Before) else 2, (YES,))
     asked = _formula(question.proposition, leaf)
     if question.given is None:
-        return Combination(asked, tuple(used), 2)
-    return Combination(_conditional(asked, _formula(question.given, leaf)), tuple(used), 3)
+        return Combination(asked, tuple(used), 2, (YES,))
+    return Combination(_conditional(asked, _formula(question.given, leaf)), tuple(used), 3, (GIVEN_NOT, GIVEN_SO))
 
 
 def _as_is(outcomes: Ints) -> Ints:
@@ -182,7 +182,9 @@ def _event_at(step: int, vocabulary: Vocabulary) -> Automaton:
     deadlines = {step - 1: Deadline(np.array([1, 1]), np.full((1, 2), -1))} if step > 1 else {}
     deadlines[step] = Deadline(np.array([-1, -1]), np.full((1, 2), -1))
     start = int(step == 1)
-    return Automaton(np.arange(count), Moves(next_, emits[None]), deadlines, start, (-1,), (count,), (False,))
+    return Automaton(
+        np.arange(count), Moves(next_, emits[None]), deadlines, start, (-1,), (count,), (False,), (tuple(range(count)),)
+    )
 
 
 def _check_disjoint(question: ask.Which, masks: _Masks) -> None:

@@ -53,4 +53,5 @@ def _merge(automaton: Automaton, blocks: Ints) -> Automaton:
         automaton.at_start,
         automaton.outcomes,
         automaton.timed,
+        automaton.wanted,
     )

@@ -27,6 +27,7 @@ class Combination:
     verdict: Callable[[Ints], Ints]  # [rows, pieces] -> [rows]
     pieces: tuple[int, ...]
     outcomes: int
+    wanted: tuple[int, ...]
     timed: bool = False
 
 
@@ -68,6 +69,7 @@ class _Product:
             tuple(int(o) for o in at_start[:, 0]),
             tuple(question.outcomes for question in self.questions),
             tuple(question.timed for question in self.questions),
+            tuple(question.wanted for question in self.questions),
         )
 
     def _close(self, known: Ints) -> Ints:
@@ -145,11 +147,13 @@ def _with_sinks(moves: Ints, size: int, outcomes: int) -> Ints:
     return np.concatenate([_encode(moves, size), sinks])
 
 
-def single(piece: Piece, classes: Ints, timed: bool = False) -> Automaton:
+def single(piece: Piece, classes: Ints, question: Combination) -> Automaton:
     """The automaton of one piece on its own: its tables as they are."""
     moves = Moves(np.maximum(piece.moves, -1), np.where(piece.moves < 0, -1 - piece.moves, -1)[None])
     deadlines = {
         step: Deadline(np.maximum(remap, -1), np.where(remap < 0, -1 - remap, -1)[None]) for step, remap in piece.deadlines.items()
     }
     at_start = -1 - piece.start if piece.start < 0 else -1
-    return Automaton(classes, moves, deadlines, max(piece.start, -1), (at_start,), (piece.outcomes,), (timed,))
+    return Automaton(
+        classes, moves, deadlines, max(piece.start, -1), (at_start,), (piece.outcomes,), (question.timed,), (question.wanted,)
+    )
