@@ -7,7 +7,7 @@ without a horizon is followed backwards until its values stand still.
 
 from __future__ import annotations
 
-import weakref
+from collections import OrderedDict
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ STANDSTILL, LONGEST = 1e-9, 500
 # Contexts worked on at once: their numbers stay in the processor's cache.
 BLOCK = 2_048
 # Multiplications of one dynamic programme, and numbers kept of it; longer contexts are given up to stay below.
-MOST_WORK, MOST_KEPT = 1e9, 3e7
+MOST_WORK, MOST_KEPT, MOST_TABLES, REMEMBERED = 1e9, 3e7, 2.5e7, 64
 # An outcome rarer than this, as far as the single events tell, counts as if it were not.
 RAREST = 1e-3
 
@@ -39,20 +39,41 @@ class Values:
         self.single = wanted == [1] and not automaton.timed[0]
         self.rewards = self._rewards()
         self._by_step = self._backwards()
+        self.tables_of: dict[int, tuple[Tensor, Tensor]] = {}
+
+    @property
+    def kept(self) -> int:
+        """How many numbers it holds, tables apart."""
+        return sum(value.numel() for value in self._by_step)
 
     def after(self, step: int) -> Tensor:
         """[contexts, states]: once so many events have happened."""
         return self._by_step[min(step, self.last)]
 
-    def candidates(self, moves: StepTables, automaton: Tensor, contexts: Tensor, step: int) -> Tensor:
-        """[rows or 1, vocabulary]: the value after each event, for rows in these automaton states and contexts."""
-        alike = len(self.surrogate.follow) == 1
-        onward = self.surrogate.follow[self.surrogate.shorter[contexts[:1] if alike else contexts]]
-        value = self.after(step)
-        if self.states == 1:
-            return value[:, 0][onward]
-        lands = moves.next[automaton][:, self.tables.classes].clamp(min=0)
-        return value.flatten()[onward * self.states + lands]
+    def candidates(self, moves: StepTables, automaton: Tensor, contexts: Tensor, step: int) -> tuple[Tensor, Tensor]:
+        """[rows or 1, vocabulary] twice: the value after each event and how much it may matter, for rows in these automaton
+        states and contexts."""
+        shorter = self.surrogate.shorter[contexts[:1] if len(self.surrogate.follow) == 1 else contexts]
+        if self.states == 1 and 2 * self.surrogate.follow.numel() * (self.last - step) <= MOST_TABLES:
+            value, matters = self._after_one_event(step)
+            return value.index_select(0, shorter), matters.index_select(0, shorter)
+        onward = self.surrogate.follow[shorter] * self.states
+        if self.states > 1:
+            onward = onward + moves.next[automaton][:, self.tables.classes].clamp(min=0)
+        value = self.after(step).flatten()[onward]
+        return value, self._matters(value)
+
+    def _after_one_event(self, step: int) -> tuple[Tensor, Tensor]:
+        """[shorter contexts, vocabulary]: with a single state the same for all rows of a context. The later steps, which have
+        the most rows, come first in what there is room for."""
+        if step not in self.tables_of:
+            value = self.after(step)[:, 0][self.surrogate.follow]
+            self.tables_of[step] = value, self._matters(value)
+        return self.tables_of[step]
+
+    def _matters(self, value: Tensor) -> Tensor:
+        """The standard deviation of what may still be decided, sqrt(V (1 − V)); of several outcomes, the root of their sum."""
+        return (value * (1 - value) if self.single else value).clamp(min=0).sqrt()
 
     def _rewards(self) -> list[Tensor]:
         """One for a single wanted outcome; of several, each counts by one over its rough chance, so that all matter alike."""
@@ -128,18 +149,27 @@ class Values:
         return found
 
 
-_known: weakref.WeakKeyDictionary[Automaton, tuple[weakref.ref[Surrogate], Values | None]] = weakref.WeakKeyDictionary()
+_known: OrderedDict[int, tuple[Automaton, Surrogate, Values | None]] = OrderedDict()
 
 
 def look_ahead(surrogate: Surrogate, tables: Tables) -> Values | None:
-    """The values of a question, made once; with as long contexts as can be afforded, or None if not even none can."""
+    """The values of a question, made once; with as long contexts as can be afforded, or None if not even none can.
+
+    The last few dozen questions are remembered, the tables of the last alone.
+    """
     automaton = tables.automaton
-    known = _known.get(automaton)
-    if known is None or known[0]() is not surrogate:
+    known = _known.pop(id(automaton), None)
+    if known is None or known[0] is not automaton or known[1] is not surrogate:
         order = _affordable(surrogate, automaton)
         values = None if order is None else Values(surrogate.shortened(order), tables)
-        _known[automaton] = known = (weakref.ref(surrogate), values)
-    return known[1]
+        for _, _, other in _known.values():
+            if other is not None:
+                other.tables_of.clear()
+        known = automaton, surrogate, values
+    _known[id(automaton)] = known
+    while len(_known) > 1 and (len(_known) > REMEMBERED or sum(each.kept for _, _, each in _known.values() if each) > MOST_KEPT):
+        _known.popitem(last=False)
+    return known[2]
 
 
 def _affordable(surrogate: Surrogate, automaton: Automaton) -> int | None:

@@ -24,7 +24,7 @@ class Sifted(NamedTuple):
 
 def sift(score: Tensor, room: Tensor, start: Tensor) -> Sifted:
     """At most `room[h]` of each history's candidates [histories, candidates]; `start[h]` is its random number in [0, 1)."""
-    most = min(int(room.max()), score.shape[1])
+    most = min(int(room.max()) + 1, score.shape[1])  # one more than there is room for tells whether all fit
     top, place = torch.topk(score, most, dim=1)
     heavy, threshold = _heavy(score, top, room)
     rank = torch.arange(most, device=score.device)
@@ -47,7 +47,7 @@ def _heavy(score: Tensor, top: Tensor, room: Tensor) -> tuple[Tensor, Tensor]:
     fits = (top < level) & (spare > 0)
     first = torch.where(fits.any(1), fits.int().argmax(1), torch.minimum(room, torch.full_like(room, top.shape[1])) - 1)
     threshold = level.gather(1, first[:, None])[:, 0]
-    all_fit = (score > 0).sum(1) <= room
+    all_fit = (top > 0).sum(1) <= room
     return torch.where(all_fit, top.shape[1], first), torch.where(all_fit, 0, threshold)
 
 

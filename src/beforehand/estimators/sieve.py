@@ -69,9 +69,9 @@ class SievePolicy:
     def select(self, expansion: Expansion) -> Picks:
         """Scores, sifts, and notes who lived by chance."""
         frontier, histories = expansion.frontier, expansion.histories
-        u = expansion.probs * (expansion.weight * expansion.scale)[:, None] * expansion.running
-        value = self._value(expansion)
-        score = u if value is None else u * self._importance(expansion, u, value)
+        u = expansion.probs * (expansion.weight * expansion.scale)[:, None]
+        u *= expansion.running
+        value, score = self._score(expansion, u)
         layout = Layout(frontier.owner, histories)
         ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)  # by event, then by parent: alike ones side by side
         start = uniforms(self.run.keys, expansion.step, torch.zeros_like(self.run.keys))
@@ -110,20 +110,16 @@ class SievePolicy:
         rate = (after / before.clamp(min=1e-300)).clamp(1e-6, 1 - 1e-6).log()
         return ((TOLERANCE / after.clamp(min=TOLERANCE / 2)).log() / rate).ceil().clamp(5, SLOWEST).nan_to_num(5).long()
 
-    def _value(self, expansion: Expansion) -> Tensor | None:
-        """[rows or 1, vocabulary]: the surrogate's value of every candidate."""
+    def _score(self, expansion: Expansion, u: Tensor) -> tuple[Tensor | None, Tensor]:
+        """[rows, vocabulary]: the surrogate's value of every candidate, and u·ψ; ψ is never far below its mean."""
         if self.values is None:
-            return None
-        return self.values.candidates(expansion.moves, expansion.frontier.automaton, self.context, expansion.step)
-
-    def _importance(self, expansion: Expansion, u: Tensor, value: Tensor) -> Tensor:
-        """The standard deviation of what may still be decided, or of several outcomes their weighted mean; never too small."""
-        assert self.values is not None
-        spread = (value * (1 - value) if self.values.single else value).clamp(min=0).sqrt()
-        owner = expansion.frontier.owner
-        total, whole = ((u * spread).sum(1), u.sum(1))
-        mean = by_history(total, owner, expansion.histories) / by_history(whole, owner, expansion.histories).clamp(min=1e-300)
-        return spread + (FLOOR * mean[owner] + 1e-12)[:, None]
+            return None, u
+        frontier = expansion.frontier
+        value, matters = self.values.candidates(expansion.moves, frontier.automaton, self.context, expansion.step)
+        score = u * matters
+        whole = by_history(expansion.weight * expansion.running_mass, frontier.owner, expansion.histories)
+        mean = by_history(score.sum(1), frontier.owner, expansion.histories) / whole.clamp(min=1e-300)
+        return value, torch.addcmul(score, u, (FLOOR * mean[frontier.owner] + 1e-12)[:, None])
 
     def _correct(
         self, expansion: Expansion, u: Tensor, value: Tensor, rows: Tensor, events: Tensor, weight: Tensor, unit: Tensor
