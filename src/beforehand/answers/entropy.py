@@ -49,7 +49,7 @@ def restricted_entropy(
     ids = [as_ids(history, model.vocabulary, 0)]
     calls = int(run(model, automaton, ids, history_keys(ids, seed), make)[0].calls[0])
     mean, error = (float(each[0]) for each in made[0].estimate())
-    half = t_quantile(confidence, float(made[0].sizes[0]) - 1) * error
+    half = float(t_quantile(confidence, made[0].sizes[0] - 1.0)) * error
     return Answer(
         f"restricted entropy of {question}",
         confidence,

@@ -38,12 +38,12 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
         upper[:, 0] = certain[:, 0]  # nothing that comes later adds to the first step
     if tally.spread is None:
         return _without_chance(tally, value, upper)
-    error = _errors(tally, columns)
+    error, freedom = _errors(tally, columns)
     if tally.samples is not None and tally.ceiling is not None and tally.samples[:, :, columns].numel() <= MOST_BETS:
         low, high = _by_betting(tally, columns, confidence)
         kind: IntervalKind = "finite-sample"
     else:
-        low, high = _by_student(tally, value, error, confidence)
+        low, high = _by_student(tally, value, error, freedom, confidence)
         kind = "asymptotic"
     low, high = low.clamp(certain, upper), high.clamp(certain, upper)
     return Intervals(value, torch.minimum(low, value), torch.maximum(high, value), certain, upper, error, kind)
@@ -58,8 +58,9 @@ def of_ratio(tally: Tally, part: Tensor, whole: Tensor, confidence: float) -> In
         missing = bool((tally.missing > 0).any())
         return Intervals(value, value, value, value, value, error, "certified" if missing else "exact")
     weights = (part[None, :, None] - value[:, :, None] * whole[None, :, None]) / bottom[:, :, None]
-    error = tally.spread(torch.nan_to_num(weights)).clamp(min=0).sqrt()
-    low, high = _by_student(tally, value, error, confidence)
+    variance, freedom = tally.spread(torch.nan_to_num(weights))
+    error = variance.clamp(min=0).sqrt()
+    low, high = _by_student(tally, value, error, freedom, confidence)
     return Intervals(value, low, high, low, high, error, "asymptotic")
 
 
@@ -71,8 +72,9 @@ def of_sum(tally: Tally, weights: Tensor, confidence: float) -> Intervals:
         exact = not bool((tally.missing > 0).any())
         high = value if exact else value + slack * weights.max()
         return Intervals(value, value, high, value, high, torch.zeros_like(value), "exact" if exact else "certified")
-    error = tally.spread(weights[None, :, None].expand(len(value), -1, -1)).clamp(min=0).sqrt()
-    low, high = _by_student(tally, value, error, confidence)
+    variance, freedom = tally.spread(weights[None, :, None].expand(len(value), -1, -1))
+    error = variance.clamp(min=0).sqrt()
+    low, high = _by_student(tally, value, error, freedom, confidence)
     return Intervals(value, low, high, low, high, error, "asymptotic")
 
 
@@ -84,18 +86,18 @@ def _without_chance(tally: Tally, value: Tensor, upper: Tensor) -> Intervals:
     return Intervals(value, value, high, value, high, torch.zeros_like(value), kind)
 
 
-def _errors(tally: Tally, columns: slice) -> Tensor:
+def _errors(tally: Tally, columns: slice) -> tuple[Tensor, Tensor]:
     assert tally.spread is not None
     wanted = torch.eye(tally.mass.shape[1], dtype=torch.float64, device=tally.mass.device)[:, columns]
-    return tally.spread(wanted.expand(len(tally.mass), -1, -1)).clamp(min=0).sqrt()
+    variance, freedom = tally.spread(wanted.expand(len(tally.mass), -1, -1))
+    return variance.clamp(min=0).sqrt(), freedom
 
 
-def _by_student(tally: Tally, value: Tensor, error: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
-    assert tally.freedom is not None
-    wide = torch.tensor(
-        [t_quantile(confidence, float(freedom)) for freedom in tally.freedom.flatten().tolist()], dtype=torch.float64
-    )
-    half = wide.to(error.device).reshape(-1, 1) * error
+def _by_student(tally: Tally, value: Tensor, error: Tensor, freedom: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
+    """Where nothing that was drawn came out as wanted, there is no variance to see: then, what one unlucky draw could hold."""
+    half = t_quantile(confidence, freedom) * error
+    if tally.doubt is not None:
+        half = torch.where(error > 0, half, tally.doubt[:, None])
     return value - half, value + half
 
 

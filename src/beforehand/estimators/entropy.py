@@ -30,4 +30,4 @@ class EntropyPaths(ImportancePaths):
     def estimate(self) -> tuple[Tensor, Tensor]:
         """Mean and standard error per history."""
         paths = self.entropy.reshape(len(self.run.histories), -1)
-        return paths.mean(1), variance_of_mean(paths, self.sizes).sqrt()
+        return paths.mean(1), variance_of_mean(paths, self.sizes)[0].sqrt()

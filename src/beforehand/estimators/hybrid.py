@@ -164,10 +164,15 @@ class BeamThenPaths(ImportancePaths):
         tally = Tally(paths.columns, mass, beam.mass, paths.calls, torch.zeros_like(beam.missing))
         inner = paths.spread
         assert inner is not None and paths.samples is not None
-        tally.spread = lambda weights: inner(weights) * share[:, None] ** 2
-        tally.freedom, tally.coverage, tally.ceiling = paths.freedom, beam.coverage, share
+        tally.spread = lambda weights: _scaled(inner(weights), share)
+        tally.coverage, tally.ceiling = beam.coverage, share
         tally.samples, tally.sizes = paths.samples * share[:, None, None], paths.sizes
         return tally
 
     def _note_certain(self, expansion: Expansion) -> None:
         self.certain = [torch.zeros_like(mass) for mass in self.ledger.mass]
+
+
+def _scaled(spread: tuple[Tensor, Tensor], share: Tensor) -> tuple[Tensor, Tensor]:
+    variance, freedom = spread
+    return variance * share[:, None] ** 2, freedom

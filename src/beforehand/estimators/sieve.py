@@ -46,7 +46,7 @@ class SievePolicy:
         self.lineage = Lineage(count, count * budget, [len(columns) for columns in self.ledger.columns], run.device)
         self.unit = torch.full((count,), -1, device=run.device)
         self.corrected = [torch.zeros_like(mass) for mass in self.ledger.mass]
-        self.running: Tensor | None = None
+        self.doubt = torch.zeros(count, dtype=torch.float64, device=run.device)
         surrogate: Surrogate | None = getattr(run.model, "lookahead", None) if lookahead else None
         self.values = None if surrogate is None else look_ahead(surrogate, run.tables)
         if self.values is not None:
@@ -84,6 +84,8 @@ class SievePolicy:
         if self.values is not None:
             self.context = self.values.surrogate.step(self.context[rows], events)
         self.unit = unit
+        drawn = torch.where(lived.thinned, weight, 0)
+        self.doubt = torch.maximum(self.doubt, torch.zeros_like(self.doubt).scatter_reduce_(0, lived.history, drawn, "amax"))
         return Picks(rows, events, weight.log())
 
     def advance(self, model: Model, expansion: Expansion, picks: Picks) -> Frontier:
@@ -137,6 +139,6 @@ class SievePolicy:
         tally = Tally(
             self.ledger.columns[question], mass, self.lineage.certain[question], self.ledger.calls, torch.zeros_like(mass[:, 0])
         )
-        tally.spread = lambda weights: self.lineage.spread(question, weights)[0]
-        tally.freedom = torch.full_like(mass[:, 0], torch.inf)
+        tally.spread = lambda weights: self.lineage.spread(question, weights)
+        tally.doubt = self.doubt
         return tally

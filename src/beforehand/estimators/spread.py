@@ -11,10 +11,11 @@ def in_order(values: Tensor, dim: int) -> Tensor:
     return values.cumsum(dim).select(dim, -1) if values.shape[dim] else values.sum(dim)
 
 
-def variance_of_mean(values: Tensor, sizes: Tensor) -> Tensor:
-    """Of independent values [histories, paths, …], of which each history has the first `sizes`; the rest are zero."""
+def variance_of_mean(values: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
+    """Of independent values [histories, paths, …], of which each history has the first `sizes`; and its degrees of freedom."""
     sizes = sizes.reshape(-1, *[1] * (values.dim() - 2)).double()
     mean = in_order(values, 1) / sizes
     there = torch.arange(values.shape[1], device=values.device).reshape(1, -1, *[1] * (values.dim() - 2)) < sizes[:, None]
     squares = in_order(torch.where(there, values - mean[:, None], 0) ** 2, 1)
-    return torch.where(sizes > 1, squares / (sizes - 1).clamp(min=1) / sizes, torch.nan)
+    variance = torch.where(sizes > 1, squares / (sizes - 1).clamp(min=1) / sizes, torch.nan)
+    return variance, (sizes - 1).expand_as(variance)

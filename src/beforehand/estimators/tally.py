@@ -10,7 +10,7 @@ from torch import Tensor
 
 from beforehand.queries import Automaton
 
-Spread = Callable[[Tensor], Tensor]
+Spread = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Tally:
     """Masses that add up to one with what is undecided, and how far they may be off; all per history and column.
 
     `mass` was estimated, `certain` of it is certain. `missing`: mass that a search has dropped. `spread`: the variances of
-    combinations of columns, [histories, columns, combinations] to [histories, combinations]; None where nothing was left to
-    chance. `samples`: [histories, paths, columns] independent values, where a method has them, the first `sizes` of each
+    combinations of columns, [histories, columns, combinations] to [histories, combinations], and their degrees of freedom; None
+    where nothing was left to chance. `doubt`: per history, what one more unlucky draw could have held. `samples`: [histories, paths, columns] independent values, where a method has them, the first `sizes` of each
     history, each within [0, `ceiling`] beyond what is certain.
     """
 
@@ -70,10 +70,10 @@ class Tally:
     calls: Tensor
     missing: Tensor
     spread: Spread | None = None
-    freedom: Tensor | None = None
     samples: Tensor | None = None
     sizes: Tensor | None = None
     ceiling: Tensor | None = None
+    doubt: Tensor | None = None
     coverage: Tensor | None = None
     first_is_certain: bool = True  # what the first event decides was read off, not drawn
 

@@ -42,7 +42,7 @@ def prepare(model: Model, sequences: Iterable[Iterable[Any]] | None = None, *, s
     if isinstance(model, Prepared):
         model = model.model
     read = own_futures(model, seed) if sequences is None else _ids(sequences, model.vocabulary)
-    read = [history for history in with_start(read, model.vocabulary, at_least=0) if history]
+    read = [history for history in with_start(read, model.vocabulary, at_least=0) if len(history) >= _needed(model)]
     if not read:
         raise ModelError(
             "there are no events to learn a lookahead from; give at least one sequence, or none at all for the model's own futures"
@@ -59,14 +59,19 @@ def own_futures(model: Model, seed: int) -> list[list[int]]:
     generator = torch.Generator().manual_seed(seed)
     size, end = len(model.vocabulary), model.vocabulary.end_id
     rows = torch.arange(OWN_FUTURES)
-    begun = model.vocabulary.start_id is not None
-    first = [[] if begun else [int(event)] for event in torch.randint(0, size, (OWN_FUTURES,), generator=generator)]
+    lead = _needed(model) - (model.vocabulary.start_id is not None)
+    first = torch.randint(0, size, (OWN_FUTURES, lead), generator=generator).tolist()
     state, drawn = model.start(first), []
     for _ in range(OWN_LENGTH):
         drawn.append(torch.multinomial(state.log_probs.exp().double().cpu(), 1, generator=generator)[:, 0])
         state = model.advance(state, rows.to(state.log_probs.device), drawn[-1].to(state.log_probs.device))
     futures = [begin + future for begin, future in zip(first, torch.stack(drawn, 1).tolist(), strict=True)]
     return futures if end is None else [future[: future.index(end) + 1] if end in future else future for future in futures]
+
+
+def _needed(model: Model) -> int:
+    """How many events, its start symbol included, a model must have read before it can say anything: one, if it does not say."""
+    return max(1, int(getattr(model, "needs", 1)))
 
 
 def _ids(sequences: Iterable[Iterable[Any]], vocabulary: Vocabulary) -> list[list[int]]:
@@ -89,22 +94,22 @@ def _observe(model: Model, read: list[list[int]], follow: Tensor, shorter: Tenso
     sums = torch.zeros(len(shorter), follow.shape[1], dtype=torch.float64)
     counts = torch.zeros(len(shorter), dtype=torch.float64)
     read = sorted(read, key=len, reverse=True)
-    begun = 1 if model.vocabulary.start_id is not None else 0
+    begun, needed = int(model.vocabulary.start_id is not None), _needed(model)
     with _bar(progress) as bar:
         task = bar.add_task("learning to look ahead", total=sum(map(len, read)))
         for first in range(0, len(read), ROWS_AT_ONCE):
             chunk = read[first : first + ROWS_AT_ONCE]
             padded, lengths, _ = by_length(chunk)
-            state = model.start([history[begun:1] for history in chunk])
-            contexts = follow[shorter[torch.zeros(len(chunk), dtype=torch.long)], padded[:, 0]]
+            state = model.start([history[begun:needed] for history in chunk])
+            contexts = torch.zeros(len(chunk), dtype=torch.long)
             for step in range(padded.shape[1]):
                 reading = int((lengths > step).sum())
-                if step:
-                    events = padded[:reading, step]
-                    state = model.advance(
-                        state, torch.arange(reading, device=state.log_probs.device), events.to(state.log_probs.device)
-                    )
-                    contexts = follow[shorter[contexts[:reading]], events]
+                events = padded[:reading, step]
+                contexts = follow[shorter[contexts[:reading]], events]
+                if step < needed - 1:
+                    continue
+                if step >= needed:
+                    state = model.advance(state, torch.arange(reading, device=state.log_probs.device), events.to(state.log_probs.device))
                 sums.index_add_(0, contexts, state.log_probs.exp().double().cpu())
                 counts.index_add_(0, contexts, torch.ones(reading, dtype=torch.float64))
                 bar.advance(task, reading)
