@@ -15,13 +15,18 @@ import torch
 
 import beforehand as bh
 from beforehand.answers.intervals import of_columns
-from beforehand.estimators import solve
+from beforehand.estimators import Method, solve
 from beforehand.models import Model
 from beforehand.queries import YES, compile_questions, parse
 from beforehand.testing import letters, run_many
 
 QUESTIONS = ["P(when(a) = 6)", "P(a within 8)", "P(count(a) = 1 within 7)", "P(a before b within 9)", "P(b then a within 8)"]
-METHODS = {"importance": bh.methods.Importance(), "sieve, no lookahead": bh.methods.Sieve(lookahead=False), "sieve": bh.methods.Sieve()}
+METHODS: dict[str, Method] = {
+    "importance": bh.methods.Importance(),
+    "sieve, no lookahead": bh.methods.Sieve(lookahead=False),
+    "sieve": bh.methods.Sieve(),
+}
+Hits = dict[tuple[int, str, int], list[torch.Tensor]]
 
 
 def model_with_rare_events(rarity: float, seed: int) -> bh.Markov:
@@ -34,7 +39,7 @@ def model_with_rare_events(rarity: float, seed: int) -> bh.Markov:
 
 def main() -> None:
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    inside: dict[tuple[int, str, int], list[torch.Tensor]] = defaultdict(list)
+    inside: Hits = defaultdict(list)
     for number, rarity in enumerate((3.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)):
         for seed in range(3):
             markov = model_with_rare_events(rarity, 10 * number + seed)
@@ -48,7 +53,7 @@ def main() -> None:
         print(f"{10.0**size:12.0e}  {name:20} {budget:6}  {held.mean():7.1%}   ({len(held):,})")
 
 
-def check(markov: bh.Markov, prepared: Model, text: str, budget: int, repetitions: int, inside: dict[tuple[int, str, int], list[torch.Tensor]]) -> None:
+def check(markov: bh.Markov, prepared: Model, text: str, budget: int, repetitions: int, inside: Hits) -> None:
     automaton, history = compile_questions((parse(text),), markov.vocabulary), [3, 5]
     truth = float(solve(markov, automaton, [history])[0].mass[0, YES])
     for name, method in METHODS.items():

@@ -20,6 +20,9 @@ UNBIASED: dict[str, tuple[Method, int | None]] = {
     "uniform": (bh.methods.Uniform(20), None),
     "importance": (bh.methods.Importance(10), None),
     "hybrid": (bh.methods.Hybrid(10), None),
+    "sieve": (bh.methods.Sieve(), 25),
+    "sieve, no lookahead": (bh.methods.Sieve(lookahead=False), 25),
+    "sieve, not corrected": (bh.methods.Sieve(correct=False), 25),
 }
 BOUNDED: dict[str, Method] = {
     "beam": bh.methods.Beam(5),
@@ -28,6 +31,7 @@ BOUNDED: dict[str, Method] = {
     "tail-split": bh.methods.TailSplit(),
     "hybrid": bh.methods.Hybrid(10),
     "importance": bh.methods.Importance(10),
+    "sieve": bh.methods.Sieve(),
 }
 # One of every kind of question, endings among them.
 QUESTIONS = [
@@ -56,6 +60,10 @@ MODELS: dict[str, Model] = {
     "ending markov": random_markov(4, order=2, seed=4, end=True),
     "lstm": random_lstm(4, seed=2),
     "ending lstm": random_lstm(4, seed=5, end=True),
+    "looking ahead": bh.prepare(random_lstm(4, seed=2), progress=False),
+    "looking ahead wrongly": bh.models.Prepared(
+        random_lstm(4, seed=2), bh.prepare(random_lstm(4, seed=9), progress=False).lookahead
+    ),
 }
 
 
@@ -142,7 +150,7 @@ def test_a_mass_that_never_decides_stays_undecided() -> None:
 
 def test_endless_questions_report_what_is_left() -> None:
     model, truth = random_lstm(4, seed=2), None
-    for name in ("importance", "naive", "hybrid", "beam"):
+    for name in ("importance", "naive", "hybrid", "beam", "sieve"):
         answer = bh.ask(model, "P(a before b)", [2], method=name, budget=40_000)
         other = bh.ask(model, "P(b before a)", [2], method=name, budget=40_000)
         truth = truth or bh.ask(model, "P(a before b within 60)", [2], method="importance", budget=200_000).value
@@ -180,8 +188,8 @@ def test_the_paper_s_upper_bound_holds() -> None:
     assert wide.coverage is not None and wide.coverage >= 0.7
 
 
-@pytest.mark.parametrize("kind", ["markov", "lstm"])
-@pytest.mark.parametrize("name", ["naive", "uniform", "importance", "beam", "coverage", "tail-split", "hybrid", "auto"])
+@pytest.mark.parametrize("kind", ["markov", "lstm", "looking ahead"])
+@pytest.mark.parametrize("name", ["naive", "uniform", "importance", "beam", "coverage", "tail-split", "hybrid", "sieve", "auto"])
 def test_same_seed_same_answer_in_any_batch(name: str, kind: str) -> None:
     """Bit for bit for a model that only looks up; as far as double products agree for a network."""
     model = MODELS[kind]
@@ -207,7 +215,7 @@ def test_seeds_differ() -> None:
     assert len(answers) == 5
 
 
-@pytest.mark.parametrize("name", ["naive", "uniform", "importance", "beam", "coverage", "tail-split", "hybrid"])
+@pytest.mark.parametrize("name", ["naive", "uniform", "importance", "beam", "coverage", "tail-split", "hybrid", "sieve"])
 @pytest.mark.parametrize("budget", [37, 100, 999])
 def test_budgets_are_kept(name: str, budget: int) -> None:
     for text in ("P(when(a) = 8)", "when(b) within 6", "P(a before b)"):

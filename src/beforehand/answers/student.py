@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 import torch
@@ -11,10 +12,19 @@ from torch import Tensor
 def t_quantile(confidence: float, freedom: Tensor) -> Tensor:
     """How many standard errors to each side hold this much of Student's t with so many degrees of freedom.
 
-    Hill's expansion (1970, algorithm 396) of the t quantile in that of the normal distribution; exact in the limit, and
-    within 0.2 % from three degrees of freedom on. Below three, the value at three.
+    Hill's expansion (1970, algorithm 396) of the t quantile in that of the normal distribution, within 0.2 % from three degrees
+    of freedom on; below, exact at one and two, and between them along 1/n on a logarithmic scale. Never less than one degree.
     """
-    z, n = NormalDist().inv_cdf((1 + confidence) / 2), freedom.clamp(min=3)
+    one, two = torch.tensor(math.tan(math.pi * confidence / 2)), torch.tensor(confidence * math.sqrt(2 / (1 - confidence**2)))
+    three = _expansion(confidence, torch.tensor(3.0, dtype=torch.float64))
+    n = freedom.clamp(min=1)
+    below_two = torch.exp(two.log() + (one / two).log() * (1 / n - 1 / 2) / (1 - 1 / 2))
+    below_three = torch.exp(three.log() + (two / three).log() * (1 / n - 1 / 3) / (1 / 2 - 1 / 3))
+    return torch.where(n >= 3, _expansion(confidence, n.clamp(min=3)), torch.where(n >= 2, below_three, below_two))
+
+
+def _expansion(confidence: float, n: Tensor) -> Tensor:
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
     terms = [
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,

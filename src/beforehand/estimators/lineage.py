@@ -53,26 +53,24 @@ class Lineage:
         units = by_history(self.found[question][: self.count], self.owner[: self.count], self.histories)
         return units + self.certain[question]
 
-    def _groups(self, owner: Tensor, step: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Units of one history and step stand together: each group's history, each unit's group, and the groups' sizes."""
+    def _groups(self, owner: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
+        """Units of one history and step stand together: each unit's group, and the groups' sizes."""
         steps = int(step.max()) + 1 if len(step) else 1
-        codes, number, size = torch.unique_consecutive(owner * steps + step, return_inverse=True, return_counts=True)
-        return codes // steps, number, size.double()[:, None]
+        _, number, size = torch.unique_consecutive(owner * steps + step, return_inverse=True, return_counts=True)
+        return number, size.double()[:, None]
 
     def spread(self, question: int, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Variances of combinations of columns, [histories, columns, combinations] to [histories, combinations], and their
-        degrees of freedom (Satterthwaite's)."""
+        degrees of freedom: Satterthwaite's, from the fourth powers, so that a variance which a few units make up counts for few."""
         owner, step = self.owner[: self.count], self.step[: self.count]
         order = torch.argsort(owner, stable=True)
         owner, step = owner[order], step[order]
         each = torch.einsum("uc,ucj->uj", self.found[question][: self.count][order], weights[owner])
-        heads, number, size = self._groups(owner, step)
+        number, size = self._groups(owner, step)
         neighbours = (number[1:] == number[:-1])[:, None]
-        apart = torch.where(neighbours, (each[1:] - each[:-1]) ** 2, 0)
-        sums = torch.zeros(len(heads), each.shape[1], dtype=torch.float64, device=each.device)
-        pairs = sums.clone().index_add_(0, number[1:], apart)
-        alone = sums.index_add_(0, number, each**2)
-        variance = torch.where(size > 1, pairs * size / (2 * (size - 1).clamp(min=1)), alone)
-        whole = by_history(variance, heads, self.histories)
-        parts = by_history(variance**2 / (size - 1).clamp(min=1), heads, self.histories)
-        return whole, torch.where(parts > 0, whole**2 / parts.clamp(min=1e-300), torch.inf)
+        share = torch.where(size > 1, size / (2 * (size - 1).clamp(min=1)), 0)[number[1:]]
+        apart = torch.where(neighbours, share * (each[1:] - each[:-1]) ** 2, 0)
+        alone = torch.where(size[number] > 1, 0, each**2)
+        variance = by_history(apart, owner[1:], self.histories) + by_history(alone, owner, self.histories)
+        squares = by_history(apart**2, owner[1:], self.histories) + by_history(alone**2, owner, self.histories)
+        return variance, torch.where(squares > 0, 2 * variance**2 / squares.clamp(min=1e-300), torch.inf)

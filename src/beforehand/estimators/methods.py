@@ -179,7 +179,7 @@ class Hybrid:
 
 @dataclass(frozen=True)
 class Sieve:
-    """Search and sampling in one unbiased pass; with a lookahead (`bh.prepare`), guided and corrected by it. The default."""
+    """Search and sampling in one unbiased pass; with a lookahead (`bh.prepare`), guided and corrected by it."""
 
     lookahead: bool = True
     correct: bool = True

@@ -45,7 +45,7 @@ def _heavy(score: Tensor, top: Tensor, room: Tensor) -> tuple[Tensor, Tensor]:
     spare = room[:, None] - torch.arange(top.shape[1], device=top.device)
     level = (score.sum(1, keepdim=True) - before).clamp(min=0) / spare.clamp(min=1)
     fits = (top < level) & (spare > 0)
-    first = torch.where(fits.any(1), fits.int().argmax(1), torch.minimum(room, torch.full_like(room, top.shape[1])) - 1)
+    first = torch.where(fits.any(1), fits.int().argmax(1), (room.clamp(max=top.shape[1]) - 1).clamp(min=0))
     threshold = level.gather(1, first[:, None])[:, 0]
     all_fit = (top > 0).sum(1) <= room
     return torch.where(all_fit, top.shape[1], first), torch.where(all_fit, 0, threshold)

@@ -75,12 +75,13 @@ class SievePolicy:
         layout = Layout(frontier.owner, histories)
         ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)  # by event, then by parent: alike ones side by side
         start = uniforms(self.run.keys, expansion.step, torch.zeros_like(self.run.keys))
-        lived = sift(ordered, self._room(expansion), start)
+        room = self._room(expansion)
+        lived = sift(ordered, room, start)
         rows, events = layout.rows(lived.history, lived.place % layout.width), lived.place // layout.width
         weight = u[rows, events] * lived.factor
         unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, expansion.step)
         if value is not None and self.corrects:
-            self._correct(expansion, u, value, rows, events, weight, unit)
+            self._correct(expansion, u * (room > 0)[frontier.owner, None], value, rows, events, weight, unit)
         if self.values is not None:
             self.context = self.values.surrogate.step(self.context[rows], events)
         self.unit = unit
@@ -140,5 +141,5 @@ class SievePolicy:
             self.ledger.columns[question], mass, self.lineage.certain[question], self.ledger.calls, torch.zeros_like(mass[:, 0])
         )
         tally.spread = lambda weights: self.lineage.spread(question, weights)
-        tally.doubt = self.doubt
+        tally.doubt, tally.skewed = self.doubt, not self.corrects
         return tally

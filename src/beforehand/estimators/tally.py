@@ -59,9 +59,10 @@ class Tally:
     """Masses that add up to one with what is undecided, and how far they may be off; all per history and column.
 
     `mass` was estimated, `certain` of it is certain. `missing`: mass that a search has dropped. `spread`: the variances of
-    combinations of columns, [histories, columns, combinations] to [histories, combinations], and their degrees of freedom; None
-    where nothing was left to chance. `doubt`: per history, what one more unlucky draw could have held. `samples`: [histories, paths, columns] independent values, where a method has them, the first `sizes` of each
-    history, each within [0, `ceiling`] beyond what is certain.
+    combinations of columns, [histories, columns, combinations] to [histories, combinations], and their degrees of freedom;
+    None where nothing was left to chance. `skewed`: every draw adds, so an estimate is rather too small than too large.
+    `doubt`: per history, what one more unlucky draw could have held. `samples`: [histories, paths, columns] independent
+    values, where a method has them, the first `sizes` of each history, each within [0, `ceiling`] beyond what is certain.
     """
 
     columns: Columns
@@ -73,6 +74,7 @@ class Tally:
     samples: Tensor | None = None
     sizes: Tensor | None = None
     ceiling: Tensor | None = None
+    skewed: bool = False
     doubt: Tensor | None = None
     coverage: Tensor | None = None
     first_is_certain: bool = True  # what the first event decides was read off, not drawn

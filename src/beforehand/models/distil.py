@@ -109,7 +109,8 @@ def _observe(model: Model, read: list[list[int]], follow: Tensor, shorter: Tenso
                 if step < needed - 1:
                     continue
                 if step >= needed:
-                    state = model.advance(state, torch.arange(reading, device=state.log_probs.device), events.to(state.log_probs.device))
+                    device = state.log_probs.device
+                    state = model.advance(state, torch.arange(reading, device=device), events.to(device))
                 sums.index_add_(0, contexts, state.log_probs.exp().double().cpu())
                 counts.index_add_(0, contexts, torch.ones(reading, dtype=torch.float64))
                 bar.advance(task, reading)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from beforehand.events import Vocabulary
-from beforehand.models.protocol import Ids, Model, State, with_start
+from beforehand.models.protocol import Ids, Model, State, by_length, with_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +46,13 @@ class Surrogate:
 
     def read(self, histories: Sequence[Ids], vocabulary: Vocabulary) -> Tensor:
         """The context of each history."""
-        contexts = torch.zeros(len(histories), dtype=torch.long)
-        for row, history in enumerate(with_start(histories, vocabulary, at_least=0)):
-            for event in history[-MOST_EVENTS:]:
-                contexts[row] = self.follow[self.shorter[contexts[row]], event]
-        return contexts
+        recent = [history[-MOST_EVENTS:] for history in with_start(histories, vocabulary, at_least=0)]
+        padded, lengths, back = by_length(recent)
+        contexts = torch.zeros(len(recent), dtype=torch.long)
+        for step in range(padded.shape[1]):
+            reading = int((lengths > step).sum())
+            contexts[:reading] = self.step(contexts[:reading], padded[:reading, step])
+        return contexts[back]
 
     def step(self, contexts: Tensor, events: Tensor) -> Tensor:
         """The contexts after one more event each."""

@@ -1,0 +1,160 @@
+"""What must be true of the sieve beyond what is true of every method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import beforehand as bh
+from beforehand.errors import MethodError
+from beforehand.estimators import run
+from beforehand.estimators.randomness import history_keys, uniforms
+from beforehand.estimators.selection import sift
+from beforehand.queries import YES, compile_questions, parse
+from beforehand.testing import letters, perfect_lookahead, random_lstm, random_markov, run_many
+
+
+@pytest.mark.parametrize("budget", [7, 20, 300])
+@pytest.mark.parametrize(
+    "text", ["P(a within 6)", "P(when(a) = 6)", "P(count(a) = 2 within 6)", "P(b then a within 6)", "P(a before b)"]
+)
+def test_a_perfect_lookahead_makes_it_exact_for_any_number_of_rows(text: str, budget: int) -> None:
+    markov = random_markov(5, order=2, seed=6)
+    truth = bh.ask(markov, text, ["b", "c"]).value
+    for seed in range(20):
+        answer = bh.ask(perfect_lookahead(markov), text, ["b", "c"], method="sieve", budget=budget, seed=seed)
+        tolerance = 1e-9 if "within" in text or "when" in text else 2e-3  # a question without a horizon leaves a little undecided
+        assert answer.value == pytest.approx(truth, abs=tolerance)
+
+
+def test_room_for_everything_makes_it_exact() -> None:
+    model, truth = random_lstm(3), bh.ask(random_lstm(3), "P(when(a) = 5)", ["b"], method="exact")
+    answer = bh.ask(model, "P(when(a) = 5)", ["b"], method="sieve", budget=2_000)
+    assert answer.value == pytest.approx(truth.value, abs=1e-14)
+    assert answer.interval_kind == "exact" and answer.low == answer.high
+
+
+def test_without_lookahead_weights_add_up_to_one_and_answers_stay_inside() -> None:
+    model = random_lstm(6, seed=4)
+    for seed in range(20):
+        answer = bh.ask(model, "when(a) within 9", ["b"], method="sieve", budget=60, seed=seed)
+        assert answer.value.sum() + answer.undecided == pytest.approx(1, abs=1e-12)
+        assert ((answer.low >= 0) & (answer.high <= 1)).all()
+
+
+@pytest.mark.parametrize("room", [1, 2, 7, 40])
+def test_sifting_keeps_to_its_room_and_to_its_chances(room: int) -> None:
+    generator = torch.Generator().manual_seed(room)
+    score = torch.rand(1, 60, generator=generator, dtype=torch.float64) ** 6
+    score[0, ::7] = 0
+    seeds = 20_000
+    lived = sift(score.repeat(seeds, 1), torch.full((seeds,), room), torch.rand(seeds, generator=generator, dtype=torch.float64))
+    counts = torch.bincount(lived.history, minlength=seeds)
+    assert (counts == min(room, int((score > 0).sum()))).all()
+    weight = torch.zeros(60, dtype=torch.float64).index_add_(0, lived.place, lived.factor) / seeds
+    chance = torch.bincount(lived.place, minlength=60) / seeds
+    error = ((1 / chance.clamp(min=1e-9) - 1).clamp(min=0) / seeds).sqrt()
+    assert ((weight - (score[0] > 0).double()).abs() < 4.5 * error + 1e-9).all()
+    assert (lived.place.diff()[lived.history.diff() == 0] > 0).all(), "in the order of the candidates"
+
+
+def test_heavy_candidates_live_with_their_exact_weight() -> None:
+    score = torch.tensor([[8.0, 0.5, 0.5, 0.5, 0.5]], dtype=torch.float64)
+    lived = sift(score, torch.tensor([3]), torch.tensor([0.3], dtype=torch.float64))
+    assert lived.place.tolist()[0] == 0 and not lived.thinned[0] and float(lived.factor[0]) == 1
+    assert lived.factor[1:].tolist() == [2, 2] and bool(lived.thinned[1:].all())
+
+
+def test_random_numbers_are_uniform_and_independent_of_the_batch() -> None:
+    keys = history_keys([[i] for i in range(2_000)], seed=1)
+    lanes = torch.arange(50)
+    numbers = uniforms(keys[:, None], 3, lanes[None])
+    assert torch.equal(uniforms(keys[17:18], 3, lanes[20:21]), numbers[17, 20:21])
+    counts = torch.histc(numbers, 20, 0, 1)
+    assert float(((counts - 5_000) ** 2 / 5_000).sum()) < 45
+    steps = torch.stack([uniforms(keys, step, torch.zeros(1, dtype=torch.long)) for step in range(5)])
+    assert float(torch.corrcoef(steps).fill_diagonal_(0).abs().max()) < 0.1
+
+
+@pytest.mark.parametrize("rarity", [1.0, 1e-3])
+def test_intervals_cover(rarity: float) -> None:
+    """A short, seeded version of benchmarks/coverage.py."""
+    random = np.random.default_rng(3)
+    table = random.dirichlet(np.ones(8), size=(8, 8)) + 1e-6
+    table[:, :, 0] *= rarity
+    markov = bh.Markov.from_table(table / table.sum(2, keepdims=True), letters(8))
+    prepared = bh.models.Prepared(markov, bh.prepare(random_markov(8, seed=5), progress=False).lookahead)
+    hits = []
+    for text in ("P(when(a) = 6)", "P(a within 7)", "P(a before b within 8)"):
+        automaton = compile_questions((parse(text),), markov.vocabulary)
+        truth = bh.ask(markov, text, [3, 5]).value
+        from beforehand.answers.intervals import of_columns
+
+        found = of_columns(run_many(bh.methods.Sieve(), prepared, automaton, [3, 5], 200, 400), slice(YES, YES + 1), 0.95)
+        hits.append(((found.low <= truth) & (truth <= found.high)).double().mean())
+        assert (found.high > found.low).all(), "never a zero width unless exact"
+    assert float(torch.stack(hits).mean()) > 0.90
+
+
+def test_errors_shrink_with_the_budget() -> None:
+    model = bh.prepare(random_lstm(6, seed=4), progress=False)
+    truth = bh.ask(model, "P(when(a) = 6)", ["b"], method=bh.methods.Exact(10_000)).value
+    automaton = compile_questions((parse("P(when(a) = 6)"),), model.vocabulary)
+    errors = [
+        float((run_many(bh.methods.Sieve(), model, automaton, [1], 200, budget).mass[:, YES] - truth).square().mean().sqrt())
+        for budget in (30, 120, 480)
+    ]
+    assert errors[0] > 1.5 * errors[1] > 2.25 * errors[2]
+
+
+def test_lookaheads_are_learned_from_labels_ids_or_nothing() -> None:
+    model = random_lstm(4, seed=2)
+    for sequences in (None, [["a", "b", "c"]] * 20, [[0, 1, 2]] * 20, [["a", "unheard of", "b"]] * 20):
+        prepared = bh.prepare(model, sequences, progress=False)
+        rows = prepared.lookahead.probabilities.sum(1)
+        torch.testing.assert_close(rows, torch.ones_like(rows))
+        assert bh.ask(prepared, "P(when(a) = 9)", ["b"], budget=200).method == "sieve"
+    with pytest.raises(bh.errors.ModelError, match="no events"):
+        bh.prepare(model, [[]], progress=False)
+
+
+def test_a_distilled_lookahead_is_close_to_a_markov_model() -> None:
+    markov = random_markov(4, order=2, seed=2)
+    prepared = bh.prepare(markov, progress=False)
+    contexts = prepared.lookahead.read([[0, 1], [3, 2, 1]], markov.vocabulary)
+    near = prepared.lookahead.probabilities[contexts]
+    torch.testing.assert_close(near, markov.start([[0, 1], [2, 1]]).log_probs.exp(), atol=0.02, rtol=0)
+
+
+def test_shortened_lookaheads_know_less_but_stay_whole() -> None:
+    lookahead = bh.prepare(random_lstm(4, seed=2), progress=False).lookahead
+    for order in range(len(lookahead.levels)):
+        short = lookahead.shortened(order)
+        assert len(short.probabilities) == lookahead.levels[order]
+        assert int(short.follow.max()) < lookahead.levels[order]
+
+
+def test_large_vocabularies_are_sifted() -> None:
+    size = 20_000
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(3, size, generator=generator) * 3
+
+    def nexts(pasts: list[list[int]]) -> torch.Tensor:
+        return torch.stack([logits[past[-1] % 3] for past in pasts]).double().softmax(1)
+
+    model = bh.models.Function(nexts, bh.Vocabulary([f"w{i}" for i in range(size)]))
+    answer = bh.ask(model, "P(/7$/ within 4)", ["w1"], method="sieve", budget=60)
+    assert answer.calls <= 60 and 0.2 < answer.value < 0.6
+
+
+def test_bad_budgets_are_refused() -> None:
+    with pytest.raises(MethodError, match="not enough"):
+        bh.ask(random_lstm(4), "P(when(a) = 9)", ["b"], method="sieve", budget=3)
+
+
+def test_runs_keep_to_their_history_s_keys() -> None:
+    model, automaton = random_lstm(4), compile_questions((parse("P(when(a) = 7)"),), letters(4))
+    keys = torch.tensor([5, 5, 6])
+    mass = run(model, automaton, [[1], [1], [1]], keys, bh.methods.Sieve().policy(30))[0].mass[:, YES]
+    assert mass[0] == mass[1] != mass[2]
