@@ -10,21 +10,17 @@ import torch
 
 from beforehand.answers.answer import Answer, Distribution, Future, FuturesFound, Result
 from beforehand.answers.checks import as_ids, check_numbers, check_questions
-from beforehand.answers.plan import Choice, Group, choose, group, resolve
-from beforehand.answers.read import Circumstances, answers
+from beforehand.answers.plan import group, resolve
 from beforehand.answers.table import table
+from beforehand.answers.work import Work
 from beforehand.errors import MethodError
-from beforehand.estimators import Columns, Method, Tally, history_keys, run, solve
+from beforehand.estimators import Method, history_keys, run
 from beforehand.estimators.futures import LikelyFutures, SampledFutures
 from beforehand.estimators.methods import DEFAULT_BUDGET
 from beforehand.models import Model
 from beforehand.queries import Futures, Probability, compile_questions
 
-# Peak memory of one pass: the candidates of all rows, in a dozen or so arrays of numbers.
 DEFAULT_MEMORY = 1_000_000_000
-BYTES_PER_CANDIDATE = 100
-# Beyond so many, the arrays leave the processor's cache and everything takes twice as long.
-CANDIDATES_AT_ONCE = 800_000
 
 
 def ask(
@@ -42,7 +38,8 @@ def ask(
     """The answer to one question about one history: an `Answer`, a `Distribution`, or `FuturesFound`.
 
     `query` is text or a query object; `history` a sequence of labels, or of ids as integers. `budget` is the number of model
-    calls to spend at most, `precision` a relative half-width to reach instead. `method` is a name or one of `bh.methods`.
+    calls to spend at most, `precision` a relative half-width to reach, within the budget if one is given. `method` is a name or
+    one of `bh.methods`. `memory` bounds, in bytes, what one pass may take.
 
     >>> from beforehand import Markov, Vocabulary
     >>> coin = Markov.from_table([[0.5, 0.5], [0.5, 0.5]], Vocabulary(["heads", "tails"]))
@@ -110,62 +107,17 @@ def ask_many(
     questions = check_questions(queries, model.vocabulary)
     ids = [as_ids(history, model.vocabulary, number) for number, history in enumerate(histories)]
     columns: list[list[Result]] = [[] for _ in questions]
+    work = Work(model, wanted, budget, precision, confidence, seed, memory)
     if ids:
         asked = [i for i, question in enumerate(questions) if not isinstance(question, Futures)]
         for each in group([questions[i] for i in asked], model.vocabulary):
-            found = _answer_group(model, each, ids, wanted, budget, precision, confidence, seed, memory)
+            found = work.answer(each, ids)
             for place, column in zip(each.places, found, strict=True):
                 columns[asked[place]] = column
         for i, question in enumerate(questions):
             if isinstance(question, Futures):
                 columns[i] = [_futures(model, question, history, budget, confidence, seed) for history in ids]
     return Answers(list(zip(*columns, strict=True)) if ids else [])
-
-
-def _answer_group(
-    model: Model,
-    questions: Group,
-    ids: list[list[int]],
-    wanted: Method | None,
-    budget: int | None,
-    precision: float | None,
-    confidence: float,
-    seed: int,
-    memory: int,
-) -> list[list[Result]]:
-    """Per question of the group, one answer per history."""
-    choice = choose(wanted, model, questions.automaton, budget)
-    rows_per_history = max(1, 2 * (budget or DEFAULT_BUDGET) // max(1, (questions.automaton.horizon or 100) - 1))
-    candidates = rows_per_history * len(model.vocabulary)
-    at_once = max(1, min(memory // BYTES_PER_CANDIDATE, CANDIDATES_AT_ONCE) // candidates)
-    found: list[list[Result]] = [[] for _ in questions.questions]
-    distinct = list(dict.fromkeys(questions.questions))
-    for first in range(0, len(ids), at_once):
-        begun = time.perf_counter()
-        tallies = _tallies(model, questions, ids[first : first + at_once], choice, budget, seed)
-        seconds = (time.perf_counter() - begun) / len(ids[first : first + at_once])
-        about = Circumstances(confidence, choice.method.name, choice.reason, seconds, precision, model.vocabulary)
-        for column, question in zip(found, questions.questions, strict=True):
-            column.extend(answers(question, tallies[distinct.index(question)], about))
-    return found
-
-
-def _tallies(model: Model, questions: Group, ids: list[list[int]], choice: Choice, budget: int | None, seed: int) -> list[Tally]:
-    automaton = questions.automaton
-    if automaton.start < 0:
-        return _decided_already(automaton.at_start, automaton.outcomes, len(ids))
-    if choice.solved:
-        return solve(model, automaton, ids)  # type: ignore[arg-type]
-    return run(model, automaton, ids, history_keys(ids, seed), choice.method.policy(budget))
-
-
-def _decided_already(at_start: tuple[int, ...], outcomes: tuple[int, ...], histories: int) -> list[Tally]:
-    tallies = []
-    for outcome, count in zip(at_start, outcomes, strict=True):
-        mass = torch.zeros(histories, count, dtype=torch.float64)
-        mass[:, outcome] = 1
-        tallies.append(Tally(Columns(count, 0), mass, mass, torch.zeros(histories, dtype=torch.long), torch.zeros(histories)))
-    return tallies
 
 
 def _futures(model: Model, question: Futures, ids: list[int], budget: int | None, confidence: float, seed: int) -> FuturesFound:
