@@ -14,9 +14,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from tests.shared import SHARED, checkpoint, sequences
+
 import beforehand as bh
 from beforehand.models import Model, State
-from tests.shared import SHARED, checkpoint, sequences
 
 REPETITIONS = 30
 

@@ -85,6 +85,7 @@ class Answers(Sequence[tuple[Any, ...]]):
         return table(self._rows)
 
 
+@torch.inference_mode()
 def ask_many(
     model: Model,
     queries: Sequence[Any],

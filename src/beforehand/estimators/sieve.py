@@ -43,9 +43,9 @@ class SievePolicy:
         if run.automaton.horizon is not None and budget < steps:
             raise MethodError(f"a budget of {budget} calls is not enough for a single row of {steps} steps; give at least {steps}")
         self.ledger = Ledger(run.automaton, count, run.device)
-        self.lineage = Lineage(count, count * budget, [len(columns) for columns in self.ledger.columns], run.device)
-        self.unit = torch.full((count,), -1, device=run.device)
-        self.corrected = [torch.zeros_like(mass) for mass in self.ledger.mass]
+        self.lineage = Lineage(count, count * budget, self.ledger.columns, run.device)
+        self.unit = torch.arange(count, device=run.device)
+        self.starts = uniforms(run.keys[:, None], 0, torch.arange(run.steps + 1, device=run.device))
         self.doubt = torch.zeros(count, dtype=torch.float64, device=run.device)
         surrogate: Surrogate | None = getattr(run.model, "lookahead", None) if lookahead else None
         self.values = None if surrogate is None else look_ahead(surrogate, run.tables)
@@ -59,12 +59,9 @@ class SievePolicy:
 
     def settle(self, expansion: Expansion) -> None:
         """What the rows decide goes to their units."""
-        owner = expansion.frontier.owner
         for question, emitting in enumerate(expansion.moves.emitting):
             if emitting:
-                columns = self.ledger.columns[question]
-                gain = columns.gains(expansion.decided(question) * expansion.weight[:, None], expansion.step)
-                self.lineage.add(question, self.unit, owner, columns.at(expansion.step), gain)
+                self.lineage.add(question, self.unit, expansion.decided(question) * expansion.weight[:, None], expansion.step)
 
     def select(self, expansion: Expansion) -> Picks:
         """Scores, sifts, and notes who lived by chance."""
@@ -74,14 +71,15 @@ class SievePolicy:
         value, score = self._score(expansion, u)
         layout = Layout(frontier.owner, histories)
         ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)  # by event, then by parent: alike ones side by side
-        start = uniforms(self.run.keys, expansion.step, torch.zeros_like(self.run.keys))
         room = self._room(expansion)
-        lived = sift(ordered, room, start)
+        lived = sift(ordered, room, self.starts[:, expansion.step])
         rows, events = layout.rows(lived.history, lived.place % layout.width), lived.place // layout.width
         weight = u[rows, events] * lived.factor
         unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, expansion.step)
         if value is not None and self.corrects:
-            self._correct(expansion, u * (room > 0)[frontier.owner, None], value, rows, events, weight, unit)
+            before = (u * value).sum(1) * (room > 0)[frontier.owner]
+            self.lineage.correct(self.unit, before)
+            self.lineage.correct(unit, -weight * value.expand_as(u)[rows, events])
         if self.values is not None:
             self.context = self.values.surrogate.step(self.context[rows], events)
         self.unit = unit
@@ -96,7 +94,7 @@ class SievePolicy:
 
     def tallies(self) -> list[Tally]:
         """Sums over units."""
-        return [self._tally(question) for question in range(len(self.corrected))]
+        return [self._tally(question) for question in range(len(self.ledger.columns))]
 
     def _room(self, expansion: Expansion) -> Tensor:
         """Rows in proportion to the step, of what is left of the budget; without a horizon, as many as it will probably take."""
@@ -124,22 +122,10 @@ class SievePolicy:
         mean = by_history(score.sum(1), frontier.owner, expansion.histories) / whole.clamp(min=1e-300)
         return value, torch.addcmul(score, u, (FLOOR * mean[frontier.owner] + 1e-12)[:, None])
 
-    def _correct(
-        self, expansion: Expansion, u: Tensor, value: Tensor, rows: Tensor, events: Tensor, weight: Tensor, unit: Tensor
-    ) -> None:
-        owner = expansion.frontier.owner
-        before = (u * value).sum(1)
-        after = -weight * value.expand_as(u)[rows, events]
-        for units, owners, amount in ((self.unit, owner, before), (unit, owner[rows], after)):
-            free = units < 0
-            self.corrected[0][:, YES] += by_history(amount[free], owners[free], expansion.histories)
-            self.lineage.found[0][: self.lineage.count, YES].index_add_(0, units[~free], amount[~free])
-
     def _tally(self, question: int) -> Tally:
-        mass = self.lineage.total(question) + self.corrected[question]
-        tally = Tally(
-            self.ledger.columns[question], mass, self.lineage.certain[question], self.ledger.calls, torch.zeros_like(mass[:, 0])
-        )
-        tally.spread = lambda weights: self.lineage.spread(question, weights)
+        column = YES if self.corrects else None
+        mass, columns = self.lineage.total(question, column), self.ledger.columns[question]
+        tally = Tally(columns, mass, self.lineage.certain(question), self.ledger.calls, torch.zeros_like(mass[:, 0]))
+        tally.spread = lambda weights: self.lineage.spread(question, column, weights)
         tally.doubt, tally.skewed = self.doubt, not self.corrects
         return tally
