@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,14 @@ class StepTables:
     next: Tensor  # [states, classes]
     emits: Tensor  # [questions, states, classes]
     emitting: tuple[bool, ...]  # per question: does it take any outcome at this step?
+    _takes: dict[int, Tensor] = field(default_factory=dict)
+
+    def takes(self, question: int, outcomes: int) -> Tensor:
+        """[classes, outcomes]: 1 where a class of event decides the question so, from the only state there is."""
+        if question not in self._takes:
+            hit = torch.nn.functional.one_hot(self.emits[question, 0] + 1, outcomes + 1)
+            self._takes[question] = hit[:, 1:].double()
+        return self._takes[question]
 
     @cached_property
     def running(self) -> Tensor:
@@ -137,6 +145,8 @@ class Expansion:
     def decided(self, question: int) -> Tensor:
         """[rows, outcomes]: the chance that the next event decides the question so."""
         outcomes = self.tables.automaton.outcomes[question]
+        if len(self.moves.next) == 1 and not self.tables.every_event_apart:
+            return self.class_masses @ self.moves.takes(question, outcomes)
         emits = self.moves.emits[question][self.frontier.automaton]
         found = torch.zeros(len(emits), outcomes + 1, dtype=torch.float64, device=emits.device)
         found.scatter_add_(1, torch.where(emits < 0, outcomes, emits), self.class_masses)

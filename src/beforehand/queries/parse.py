@@ -52,6 +52,11 @@ def parse(text: str) -> ask.Question:
     """
     if not isinstance(text, str):
         raise QueryError(f"parse takes text; got {text!r}")
+    return _parsed(text)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> ask.Question:
     try:
         question = _Builder().transform(_parser().parse(text)).children[0]
     except UnexpectedInput as error:
