@@ -116,11 +116,11 @@ class Expansion:
     def scale(self) -> Tensor:
         """[rows]: what makes the row's probabilities sum to one exactly; a model that gives no distribution is caught here."""
         total = self._class_sums.sum(1)
-        wrong = ~((total - 1).abs() < 1e-3)
-        if wrong.any():
+        off = float((total - 1).abs().max()) if len(total) else 0.0
+        if not off < 1e-3:
+            worst = float(total[(total - 1).abs().nan_to_num(torch.inf).argmax()])
             raise ModelError(
-                f"the model gave no distribution at step {self.step}: "
-                f"the probabilities of one row sum to {float(total[wrong][0]):.6g}, not 1"
+                f"the model gave no distribution at step {self.step}: the probabilities of one row sum to {worst:.6g}, not 1"
             )
         return 1 / total
 
@@ -176,7 +176,11 @@ class Layout:
         self.width = int(counts.max()) if len(counts) else 0
         self.full = len(owner) == histories * self.width
         self.begins = torch.cumsum(counts, 0) - counts
-        self._place = owner * self.width + torch.arange(len(owner), device=owner.device) - self.begins[owner]
+        self.owner = owner
+
+    @cached_property
+    def _place(self) -> Tensor:
+        return self.owner * self.width + torch.arange(len(self.owner), device=self.owner.device) - self.begins[self.owner]
 
     def pad(self, values: Tensor, fill: float) -> Tensor:
         """Rows to their places."""

@@ -25,6 +25,7 @@ class Lineage:
         self.step = torch.zeros(histories + most, dtype=torch.long, device=device)
         self.found = [torch.zeros(histories + most, len(each), dtype=torch.float64, device=device) for each in columns]
         self.corrected = torch.zeros(histories + most, dtype=torch.float64, device=device)
+        self.weight = torch.zeros(histories + most, dtype=torch.float64, device=device)
 
     def add(self, question: int, unit: Tensor, decided: Tensor, step: int) -> None:
         """Adds what rows [rows, outcomes] decide at a step to their units."""
@@ -39,19 +40,26 @@ class Lineage:
         """Adds a correction of expectation zero: it counts for the estimate and its variance, but is never certain."""
         self.corrected.index_add_(0, unit, amount)
 
-    def descend(self, unit: Tensor, owner: Tensor, thinned: Tensor, step: int) -> Tensor:
+    def descend(self, unit: Tensor, owner: Tensor, thinned: Tensor, weight: Tensor, step: int) -> Tensor:
         """The units of the next rows: their parents', or new ones where chance comes in for the first time."""
         new = thinned & (unit < self.histories)
         numbers = self.count - 1 + new.cumsum(0)
         fresh = owner[new]
         self.owner[self.count : self.count + len(fresh)] = fresh
         self.step[self.count : self.count + len(fresh)] = step
+        self.weight[self.count : self.count + len(fresh)] = weight[new]
         self.count += len(fresh)
         return torch.where(new, numbers, unit)
 
     def certain(self, question: int) -> Tensor:
         """[histories, columns]: what rows that never lived by chance have decided."""
         return self.found[question][: self.histories]
+
+    def doubt(self) -> Tensor:
+        """[histories]: the largest weight that any unit began with."""
+        chosen = slice(self.histories, self.count)
+        nothing = torch.zeros(self.histories, dtype=torch.float64, device=self.weight.device)
+        return nothing.scatter_reduce_(0, self.owner[chosen], self.weight[chosen], "amax")
 
     def total(self, question: int, corrected_column: int | None) -> Tensor:
         """[histories, columns]."""

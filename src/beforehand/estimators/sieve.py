@@ -46,7 +46,6 @@ class SievePolicy:
         self.lineage = Lineage(count, count * budget, self.ledger.columns, run.device)
         self.unit = torch.arange(count, device=run.device)
         self.starts = uniforms(run.keys[:, None], 0, torch.arange(run.steps + 1, device=run.device))
-        self.doubt = torch.zeros(count, dtype=torch.float64, device=run.device)
         surrogate: Surrogate | None = getattr(run.model, "lookahead", None) if lookahead else None
         self.values = None if surrogate is None else look_ahead(surrogate, run.tables)
         if self.values is not None:
@@ -75,7 +74,7 @@ class SievePolicy:
         lived = sift(ordered, room, self.starts[:, expansion.step])
         rows, events = layout.rows(lived.history, lived.place % layout.width), lived.place // layout.width
         weight = u[rows, events] * lived.factor
-        unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, expansion.step)
+        unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, weight, expansion.step)
         if value is not None and self.corrects:
             before = (u * value).sum(1) * (room > 0)[frontier.owner]
             self.lineage.correct(self.unit, before)
@@ -83,8 +82,6 @@ class SievePolicy:
         if self.values is not None:
             self.context = self.values.surrogate.step(self.context[rows], events)
         self.unit = unit
-        drawn = torch.where(lived.thinned, weight, 0)
-        self.doubt = torch.maximum(self.doubt, torch.zeros_like(self.doubt).scatter_reduce_(0, lived.history, drawn, "amax"))
         return Picks(rows, events, weight.log())
 
     def advance(self, model: Model, expansion: Expansion, picks: Picks) -> Frontier:
@@ -127,5 +124,5 @@ class SievePolicy:
         mass, columns = self.lineage.total(question, column), self.ledger.columns[question]
         tally = Tally(columns, mass, self.lineage.certain(question), self.ledger.calls, torch.zeros_like(mass[:, 0]))
         tally.spread = lambda weights: self.lineage.spread(question, column, weights)
-        tally.doubt, tally.skewed = self.doubt, not self.corrects
+        tally.doubt, tally.skewed = self.lineage.doubt(), not self.corrects
         return tally
