@@ -14,6 +14,7 @@ from beforehand.estimators import Tally
 
 # Samples × outcomes beyond which an interval by betting takes longer than the answer; wider questions get the asymptotic one.
 MOST_BETS = 4_000_000
+BLOCK = 1_024
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,11 @@ def _without_chance(tally: Tally, value: Tensor, upper: Tensor) -> Intervals:
 
 
 def _errors(tally: Tally, columns: slice) -> tuple[Tensor, Tensor]:
+    """A block of columns at a time: a large vocabulary has many, and there is one number per draw and column."""
     assert tally.spread is not None
-    wanted = torch.eye(tally.mass.shape[1], dtype=torch.float64, device=tally.mass.device)[:, columns]
-    variance, freedom = tally.spread(wanted.expand(len(tally.mass), -1, -1))
+    blocks = [slice(i, min(i + BLOCK, columns.stop)) for i in range(columns.start, columns.stop, BLOCK)]
+    found = [tally.spread(block) for block in blocks]
+    variance, freedom = (torch.cat([each[i] for each in found], 1) for i in (0, 1))
     return variance.clamp(min=0).sqrt(), freedom
 
 

@@ -164,7 +164,7 @@ class BeamThenPaths(ImportancePaths):
         tally = Tally(paths.columns, mass, beam.mass, paths.calls, torch.zeros_like(beam.missing))
         inner = paths.spread
         assert inner is not None and paths.samples is not None
-        tally.spread = lambda weights: _scaled(inner(weights), share)
+        tally.spread = lambda wanted: _scaled(inner(wanted), share)
         tally.coverage, tally.ceiling = beam.coverage, share
         tally.samples, tally.sizes = paths.samples * share[:, None, None], paths.sizes
         return tally

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from beforehand.estimators.frontier import by_history
-from beforehand.estimators.tally import Columns
+from beforehand.estimators.tally import Columns, Combinations
 
 
 class Lineage:
@@ -68,15 +68,16 @@ class Lineage:
             total[:, corrected_column] += by_history(self.corrected[: self.count], self.owner[: self.count], self.histories)
         return total
 
-    def spread(self, question: int, corrected_column: int | None, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Variances of combinations of columns, [histories, columns, combinations] to [histories, combinations], and their
-        degrees of freedom: Satterthwaite's, from the fourth powers, so that a variance which a few units make up counts for few."""
+    def spread(self, question: int, corrected_column: int | None, wanted: Combinations) -> tuple[Tensor, Tensor]:
+        """Variances of columns, or of their combinations, and their degrees of freedom: Satterthwaite's, from the fourth powers,
+        so that a variance which a few units make up counts for few."""
         chosen = slice(self.histories, self.count)
         order = torch.argsort(self.owner[chosen], stable=True)
         owner, step = self.owner[chosen][order], self.step[chosen][order]
-        each = torch.einsum("uc,ucj->uj", self.found[question][chosen][order], weights[owner])
+        found, corrected = self.found[question][chosen][order], self.corrected[chosen][order]
         if corrected_column is not None:
-            each = each + self.corrected[chosen][order][:, None] * weights[owner, corrected_column]
+            found[:, corrected_column] += corrected
+        each = found[:, wanted] if isinstance(wanted, slice) else torch.einsum("uc,ucj->uj", found, wanted[owner])
         number, size = _groups(owner, step)
         neighbours = (number[1:] == number[:-1])[:, None]
         share = torch.where(size > 1, size / (2 * (size - 1).clamp(min=1)), 0)[number[1:]]

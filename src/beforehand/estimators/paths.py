@@ -140,7 +140,9 @@ class ImportancePaths:
         values, sizes = Layout(self.owner, len(self.sizes)).pad(self.values[question], 0), self.sizes
         mass, certain = self.ledger.mass[question], self.certain[question]
         tally = Tally(self.ledger.columns[question], mass, certain, self.ledger.calls, torch.zeros_like(certain[:, 0]))
-        tally.spread = lambda weights: variance_of_mean(values @ weights, sizes)
+        tally.spread = lambda wanted: variance_of_mean(
+            values[:, :, wanted] if isinstance(wanted, slice) else values @ wanted, sizes
+        )
         tally.samples, tally.sizes = values - certain[:, None], sizes
         tally.first_is_certain = self.first_is_certain
         tally.ceiling = self.ceiling if self.first_is_certain else torch.ones_like(certain[:, 0])

@@ -123,6 +123,6 @@ class SievePolicy:
         column = YES if self.corrects else None
         mass, columns = self.lineage.total(question, column), self.ledger.columns[question]
         tally = Tally(columns, mass, self.lineage.certain(question), self.ledger.calls, torch.zeros_like(mass[:, 0]))
-        tally.spread = lambda weights: self.lineage.spread(question, column, weights)
+        tally.spread = lambda wanted: self.lineage.spread(question, column, wanted)
         tally.doubt, tally.skewed = self.lineage.doubt(), not self.corrects
         return tally

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from beforehand.queries import Automaton
 
-Spread = Callable[[Tensor], tuple[Tensor, Tensor]]
+Combinations = Tensor | slice
+Spread = Callable[[Combinations], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,11 @@ class Tally:
     """Masses that add up to one with what is undecided, and how far they may be off; all per history and column.
 
     `mass` was estimated, `certain` of it is certain. `missing`: mass that a search has dropped. `spread`: the variances of
-    combinations of columns, [histories, columns, combinations] to [histories, combinations], and their degrees of freedom;
-    None where nothing was left to chance. `skewed`: every draw adds, so an estimate is rather too small than too large.
-    `doubt`: per history, what one more unlucky draw could have held. `samples`: [histories, paths, columns] independent
-    values, where a method has them, the first `sizes` of each history, each within [0, `ceiling`] beyond what is certain.
+    combinations of columns, weights [histories, columns, combinations] or the columns of a slice one by one, to
+    [histories, combinations], and their degrees of freedom; None where nothing was left to chance. `skewed`: every draw
+    adds, so an estimate is rather too small than too large. `doubt`: per history, what one more unlucky draw could have
+    held. `samples`: [histories, paths, columns] independent values, where a method has them, the first `sizes` of each
+    history, each within [0, `ceiling`] beyond what is certain.
     """
 
     columns: Columns
