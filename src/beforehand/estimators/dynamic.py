@@ -14,6 +14,7 @@ from torch import Tensor
 
 from beforehand.errors import TooExpensiveError
 from beforehand.estimators.frontier import StepTables, Tables
+from beforehand.estimators.spread import in_order
 from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Markov
 from beforehand.queries import Automaton
@@ -52,8 +53,8 @@ class _Forward:
         self.ledger = Ledger(automaton, len(contexts), contexts.device)
         sums = model.probabilities if self.tables.every_event_apart else model.probabilities @ self.tables.membership
         self.class_masses = sums  # [contexts, classes]
-        mass = torch.zeros(len(contexts), len(model.follow), automaton.states, dtype=torch.float64)
-        mass[torch.arange(len(contexts)), contexts, automaton.start] = 1
+        mass = torch.zeros(len(contexts), len(model.follow), self.tables.states(0), dtype=torch.float64)
+        mass[torch.arange(len(contexts)), contexts, self.tables.start] = 1
         last = automaton.horizon or max(automaton.deadlines, default=0)
         for step in range(1, last + 1):
             moves = self.tables.at(step)
@@ -70,8 +71,11 @@ class _Forward:
     def _settle(self, mass: Tensor, moves: StepTables, step: int) -> None:
         for question, emitting in enumerate(moves.emitting):
             if emitting:
-                by_class = torch.einsum("hcs,ck->hsk", mass, self.class_masses)
-                self.ledger.add(question, step, self._outcomes(by_class, moves, question))
+                self.ledger.add(question, step, self._outcomes(self._by_class(mass), moves, question))
+
+    def _by_class(self, mass: Tensor) -> Tensor:
+        """[histories, states, classes]: what moves by each class from each state; in order, so that no batch changes a bit."""
+        return in_order(mass[..., None] * self.class_masses[:, None, :], 1)
 
     def _outcomes(self, by_class: Tensor, moves: StepTables, question: int) -> Tensor:
         """[histories, outcomes] from the mass that moves by each class from each state."""
@@ -81,14 +85,14 @@ class _Forward:
 
     def _advance(self, mass: Tensor, moves: StepTables) -> Tensor:
         """All moves that decide nothing: (context, state) by event to (next context, next state)."""
-        states = self.automaton.states
-        lands = moves.next[:, self.tables.classes]  # [states, vocabulary]
+        states = moves.after
+        lands = moves.next[:, self.tables.classes]  # [states before, vocabulary]
         nowhere = len(self.model.follow) * states
         target = self.model.follow[:, None, :] * states + lands[None]
         target = torch.where(lands[None] >= 0, target, nowhere).flatten()
         moving = (mass[..., None] * self.model.probabilities[:, None, :]).flatten(1)
         onward = torch.zeros(len(mass), nowhere + 1, dtype=torch.float64).index_add_(1, target, moving)
-        return onward[:, :nowhere].reshape(mass.shape)
+        return onward[:, :nowhere].reshape(len(mass), -1, states)
 
     def _forever(self, mass: Tensor, moves: StepTables) -> None:
         """What is decided from here on, however long it takes."""
@@ -108,7 +112,7 @@ class _Forward:
                 break
             stays = stays @ stays
         for question, each in enumerate(found):
-            self.ledger.add(question, 0, mass.reshape(-1, size) @ each)
+            self.ledger.add(question, 0, in_order(mass.reshape(-1, size, 1) * each, 1))
 
     def _until_settled(self, mass: Tensor, moves: StepTables) -> None:
         for _ in range(1_000_000):

@@ -93,7 +93,7 @@ def begin(run: Run) -> Frontier:
     count = len(run.histories)
     owner = torch.arange(count, device=run.device)
     weight = torch.zeros(count, dtype=torch.float64, device=run.device)
-    return Frontier(owner, torch.full_like(owner, run.automaton.start), weight, run.read)
+    return Frontier(owner, torch.full_like(owner, run.tables.start), weight, run.read)
 
 
 def follow(run: Run, policy: Policy, frontier: Frontier) -> None:

@@ -11,17 +11,23 @@ from torch import Tensor
 
 from beforehand.errors import ModelError
 from beforehand.models import State
-from beforehand.queries import Automaton
+from beforehand.queries import Automaton, Ints, Moves
 
 
 @dataclass(frozen=True)
 class StepTables:
     """The automaton's tables of one step, where the model's numbers are."""
 
-    next: Tensor  # [states, classes]
-    emits: Tensor  # [questions, states, classes]
+    next: Tensor  # [states before, classes]
+    emits: Tensor  # [questions, states before, classes]
     emitting: tuple[bool, ...]  # per question: does it take any outcome at this step?
+    after: int  # how many states there are after it
     _takes: dict[int, Tensor] = field(default_factory=dict)
+
+    @property
+    def single(self) -> bool:
+        """Are all rows in the same state, before and after?"""
+        return len(self.next) == self.after == 1
 
     def takes(self, question: int, outcomes: int) -> Tensor:
         """[classes, outcomes]: 1 where a class of event decides the question so, from the only state there is."""
@@ -37,30 +43,67 @@ class StepTables:
 
 
 class Tables:
-    """An automaton ready for the engine: tables per step, made once for all steps that are alike."""
+    """An automaton ready for the engine: tables per step, made once for all steps that are alike.
+
+    Where deadlines leave only one state that an undecided row can be in, the tables of that step know no other.
+    """
 
     def __init__(self, automaton: Automaton, device: torch.device) -> None:
         self.automaton, self.device = automaton, device
         self.classes = torch.from_numpy(automaton.classes).to(device)
         self.every_event_apart = bool((automaton.classes == np.arange(len(automaton.classes))).all())
-        self._known: dict[tuple[int, ...], StepTables] = {}
+        self._moves: dict[tuple[int, ...], Moves] = {}
+        self._known: dict[tuple[int | None, ...], StepTables] = {}
+        self._reached = [np.arange(automaton.states) == automaton.start]
 
     @cached_property
     def membership(self) -> Tensor:
         """[vocabulary, classes]: 1 where an event is in a class."""
         return torch.nn.functional.one_hot(self.classes, self.automaton.class_count).double()
 
+    @property
+    def start(self) -> int:
+        """The state before the first event."""
+        return self.automaton.start if self._only(0) is None else 0
+
+    def states(self, step: int) -> int:
+        """How many states there are after a step."""
+        return self.automaton.states if self._only(step) is None else 1
+
     def at(self, step: int) -> StepTables:
         """The tables of one step."""
+        before, after = self._only(step - 1), self._only(step)
+        key = (*self.automaton.phase(step), before, after)
+        if key not in self._known:
+            moves = self._moves_at(step)
+            rows = slice(None) if before is None else slice(before, before + 1)
+            onward, emits = moves.next[rows], moves.emits[:, rows]
+            if after is not None:
+                onward = np.minimum(onward, 0)
+            emitting = tuple(bool(each.any()) for each in emits >= 0)
+            self._known[key] = StepTables(self._tensor(onward), self._tensor(emits), emitting, self.states(step))
+        return self._known[key]
+
+    def _tensor(self, table: Ints) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(table)).to(self.device)
+
+    def _moves_at(self, step: int) -> Moves:
         phase = self.automaton.phase(step)
-        if phase not in self._known:
-            moves = self.automaton.at(step)
-            emitting = tuple(bool(each.any()) for each in moves.emits >= 0)
-            tables = StepTables(
-                torch.from_numpy(moves.next).to(self.device), torch.from_numpy(moves.emits).to(self.device), emitting
-            )
-            self._known[phase] = tables
-        return self._known[phase]
+        if phase not in self._moves:
+            self._moves[phase] = self.automaton.at(step)
+        return self._moves[phase]
+
+    def _only(self, step: int) -> int | None:
+        """The one state in which anything can be undecided after a step; None if there are several, or no horizon."""
+        if self.automaton.horizon is None or self.automaton.states == 1:
+            return None
+        while len(self._reached) <= step:
+            lands = self._moves_at(len(self._reached)).next[self._reached[-1]]
+            reached = np.zeros(self.automaton.states, dtype=bool)
+            reached[lands[lands >= 0]] = True
+            self._reached.append(reached)
+        states = np.flatnonzero(self._reached[step])
+        return int(states[0]) if len(states) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -94,9 +137,14 @@ class Expansion:
         self.closed: Tensor | None = None  # histories about which nothing more needs to be known
 
     @cached_property
+    def shares(self) -> Tensor:
+        """[rows, vocabulary] in the model's own precision, and normalised up to its rounding."""
+        return self.frontier.state.log_probs.exp()
+
+    @cached_property
     def probs(self) -> Tensor:
-        """[rows, vocabulary] float64, normalised up to the model's own rounding."""
-        return self.frontier.state.log_probs.exp().double()
+        """The same in float64."""
+        return self.shares.double()
 
     @cached_property
     def class_masses(self) -> Tensor:
@@ -110,7 +158,9 @@ class Expansion:
 
     @cached_property
     def _class_sums(self) -> Tensor:
-        return self.probs if self.tables.every_event_apart else self.probs @ self.tables.membership
+        if self.tables.every_event_apart:
+            return self.probs
+        return (self.shares @ self.tables.membership.to(self.shares.dtype)).double()
 
     @cached_property
     def scale(self) -> Tensor:

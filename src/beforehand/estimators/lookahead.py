@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 
 from beforehand.estimators.frontier import StepTables, Tables
+from beforehand.estimators.local import backwards
+from beforehand.estimators.rewards import is_single, rewards
 from beforehand.models import Surrogate
 from beforehand.queries import Automaton
 
@@ -21,25 +23,26 @@ STANDSTILL, LONGEST = 1e-9, 500
 BLOCK = 2_048
 # Multiplications of one dynamic programme, and numbers kept of it; longer contexts are given up to stay below.
 MOST_WORK, MOST_KEPT, MOST_TABLES, REMEMBERED = 1e9, 3e7, 2.5e7, 64
-# An outcome rarer than this, as far as the single events tell, counts as if it were not.
-RAREST = 1e-3
+# A table of values for every context is made when so many times the rows at hand are more than the contexts.
+WORTH_A_TABLE = 4
 
 
 class Values:
     """The value functions of one automaton under one surrogate."""
 
-    def __init__(self, surrogate: Surrogate, tables: Tables) -> None:
+    def __init__(self, surrogate: Surrogate, tables: Tables, dtype: torch.dtype) -> None:
         self.surrogate, self.tables = surrogate, tables
         automaton = tables.automaton
-        self.states, self.horizon = automaton.states, automaton.horizon
+        self.horizon = automaton.horizon
         probabilities = surrogate.probabilities
         self.class_masses = probabilities if tables.every_event_apart else probabilities @ tables.membership
         self.last = self.horizon or max(automaton.deadlines, default=0)
-        wanted = [len(each) for each in automaton.wanted]
-        self.single = wanted == [1] and not automaton.timed[0]
-        self.rewards = self._rewards()
-        self._by_step = self._backwards()
-        self.tables_of: dict[int, tuple[Tensor, Tensor]] = {}
+        self.single = is_single(automaton)
+        self.reward_rows = rewards(tables, self.class_masses[:1])
+        self.rewards = [each[0] for each in self.reward_rows]
+        self._by_step = [value.to(dtype) for value in self._backwards()]
+        self.tables_of: dict[int, Tensor] = {}
+        self._single_events: list[Tensor] | None = None
 
     @property
     def kept(self) -> int:
@@ -50,60 +53,37 @@ class Values:
         """[contexts, states]: once so many events have happened."""
         return self._by_step[min(step, self.last)]
 
-    def candidates(self, moves: StepTables, automaton: Tensor, contexts: Tensor, step: int) -> tuple[Tensor, Tensor]:
-        """[rows or 1, vocabulary] twice: the value after each event and how much it may matter, for rows in these automaton
-        states and contexts."""
+    def along_single_events(self, class_of: Tensor, dtype: torch.dtype) -> list[Tensor]:
+        """[1, vocabulary, states] after each number of events, were only the last event known."""
+        if self._single_events is None:
+            chain = self.surrogate.after_single_events()[None].to(dtype)
+            self._single_events = backwards(chain, class_of, self.tables, self.reward_rows, 0, self.last)
+        return self._single_events
+
+    def candidates(self, moves: StepTables, automaton: Tensor, contexts: Tensor, step: int) -> Tensor:
+        """[rows or 1, vocabulary]: the value after each event, for rows in these automaton states and contexts."""
         shorter = self.surrogate.shorter[contexts[:1] if len(self.surrogate.follow) == 1 else contexts]
-        if self.states == 1 and 2 * self.surrogate.follow.numel() * (self.last - step) <= MOST_TABLES:
-            value, matters = self._after_one_event(step)
-            return value.index_select(0, shorter), matters.index_select(0, shorter)
-        onward = self.surrogate.follow[shorter] * self.states
-        if self.states > 1:
+        if moves.single and (table := self._after_one_event(step, len(shorter))) is not None:
+            return table.index_select(0, shorter)
+        onward = self.surrogate.follow[shorter] * moves.after
+        if moves.after > 1:
             onward = onward + moves.next[automaton][:, self.tables.classes].clamp(min=0)
-        value = self.after(step).flatten()[onward]
-        return value, self._matters(value)
+        return self.after(step).flatten()[onward]
 
-    def _after_one_event(self, step: int) -> tuple[Tensor, Tensor]:
-        """[shorter contexts, vocabulary]: with a single state the same for all rows of a context. The later steps, which have
-        the most rows, come first in what there is room for."""
-        if step not in self.tables_of:
-            value = self.after(step)[:, 0][self.surrogate.follow]
-            self.tables_of[step] = value, self._matters(value)
-        return self.tables_of[step]
-
-    def _matters(self, value: Tensor) -> Tensor:
-        """The standard deviation of what may still be decided, sqrt(V (1 − V)); of several outcomes, the root of their sum."""
-        return (value * (1 - value) if self.single else value).clamp(min=0).sqrt()
-
-    def _rewards(self) -> list[Tensor]:
-        """One for a single wanted outcome; of several, each counts by one over its rough chance, so that all matter alike."""
-        automaton = self.tables.automaton
-        rough = [torch.ones(1)] * len(automaton.outcomes) if self.single else self._rough_chances()
-        rewards = []
-        for question, outcomes in enumerate(automaton.outcomes):
-            reward = torch.zeros(outcomes, dtype=torch.float64)
-            wanted = torch.tensor(automaton.wanted[question])
-            reward[wanted] = 1.0 if self.single or automaton.timed[question] else 1 / rough[question][wanted].clamp(min=RAREST)
-            rewards.append(reward)
-        return rewards
-
-    def _rough_chances(self) -> list[Tensor]:
-        """The outcomes' chances if events came independently, each as often as on average."""
-        automaton, kinds = self.tables.automaton, self.class_masses[0]
-        found = [torch.zeros(outcomes + 1, dtype=torch.float64) for outcomes in automaton.outcomes]
-        mass = torch.zeros(self.states, dtype=torch.float64)
-        mass[automaton.start] = 1
-        for step in range(1, (self.horizon or LONGEST) + 1):
-            moves = self.tables.at(step)
-            moving = (mass[:, None] * kinds).flatten()
-            for chances, emits in zip(found, moves.emits, strict=True):
-                chances.index_add_(0, torch.where(emits < 0, len(chances) - 1, emits).flatten(), moving)
-            onward = torch.where(moves.next < 0, self.states, moves.next).flatten()
-            mass = torch.zeros(self.states + 1, dtype=torch.float64).index_add_(0, onward, moving)[:-1]
-        return [chances[:-1] for chances in found]
+    def _after_one_event(self, step: int, rows: int) -> Tensor | None:
+        """[shorter contexts, vocabulary]: with a single state the same for all rows of a context. Made when enough rows want it,
+        as long as there is room."""
+        follow = self.surrogate.follow
+        if (
+            step not in self.tables_of
+            and rows * WORTH_A_TABLE > len(follow)
+            and (len(self.tables_of) + 1) * follow.numel() <= MOST_TABLES
+        ):
+            self.tables_of[step] = self.after(step)[:, 0][follow]
+        return self.tables_of.get(step)
 
     def _backwards(self) -> list[Tensor]:
-        value = torch.zeros(len(self.surrogate.probabilities), self.states, dtype=torch.float64)
+        value = torch.zeros(len(self.surrogate.probabilities), self.tables.states(self.last), dtype=torch.float64)
         if self.horizon is None:
             value = self._still(value)
         found = [value]
@@ -122,23 +102,19 @@ class Values:
 
     def _back(self, value: Tensor, moves: StepTables) -> Tensor:
         """One event earlier: what it decides at once, and the value of where it leads."""
-        found = torch.zeros_like(value)
+        found = torch.zeros(len(value), len(moves.next), dtype=torch.float64)
         for emits, reward, emitting in zip(moves.emits, self.rewards, moves.emitting, strict=True):
             if emitting:
                 found += self.class_masses @ torch.where(emits >= 0, reward[emits.clamp(min=0)], 0.0).T
-        for state in range(self.states):
-            lands = moves.next[state]
+        for state, lands in enumerate(moves.next):
             if bool((lands >= 0).any()):
                 found[:, state] += self._onward(value, lands[self.tables.classes])
         return found
 
     def _onward(self, value: Tensor, lands: Tensor) -> Tensor:
         """Σ_v p(v | c)·value(c then v): what follows is looked up for the shorter contexts alone."""
-        surrogate = self.surrogate
-        if self.states == 1:
-            ahead = value[:, 0][surrogate.follow]
-        else:
-            ahead = value.flatten()[surrogate.follow * self.states + lands.clamp(min=0)]
+        surrogate, states = self.surrogate, value.shape[1]
+        ahead = value.flatten()[surrogate.follow * states + lands.clamp(min=0)] if states > 1 else value[:, 0][surrogate.follow]
         ahead = ahead * (lands >= 0)
         if len(ahead) == 1:
             return surrogate.probabilities @ ahead[0]
@@ -152,7 +128,7 @@ class Values:
 _known: OrderedDict[int, tuple[Automaton, Surrogate, Values | None]] = OrderedDict()
 
 
-def look_ahead(surrogate: Surrogate, tables: Tables) -> Values | None:
+def look_ahead(surrogate: Surrogate, tables: Tables, dtype: torch.dtype) -> Values | None:
     """The values of a question, made once; with as long contexts as can be afforded, or None if not even none can.
 
     The last few dozen questions are remembered, the tables of the last alone.
@@ -160,8 +136,8 @@ def look_ahead(surrogate: Surrogate, tables: Tables) -> Values | None:
     automaton = tables.automaton
     known = _known.pop(id(automaton), None)
     if known is None or known[0] is not automaton or known[1] is not surrogate:
-        order = _affordable(surrogate, automaton)
-        values = None if order is None else Values(surrogate.shortened(order), tables)
+        order = _affordable(surrogate, tables)
+        values = None if order is None else Values(surrogate.shortened(order), tables, dtype)
         for _, _, other in _known.values():
             if other is not None:
                 other.tables_of.clear()
@@ -172,11 +148,12 @@ def look_ahead(surrogate: Surrogate, tables: Tables) -> Values | None:
     return known[2]
 
 
-def _affordable(surrogate: Surrogate, automaton: Automaton) -> int | None:
-    vocabulary = surrogate.probabilities.shape[1]
-    steps = automaton.horizon or max(automaton.deadlines, default=0) + LONGEST // 5
+def _affordable(surrogate: Surrogate, tables: Tables) -> int | None:
+    vocabulary, horizon = surrogate.probabilities.shape[1], tables.automaton.horizon
+    steps = horizon or max(tables.automaton.deadlines, default=0) + LONGEST // 5
+    states = sum(tables.states(step) for step in range(steps + 1))
     for order in range(len(surrogate.levels) - 1, -1, -1):
-        rows = surrogate.levels[order] * automaton.states * steps
+        rows = surrogate.levels[order] * states
         if rows * vocabulary <= MOST_WORK and rows <= MOST_KEPT:
             return order
     return None

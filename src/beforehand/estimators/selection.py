@@ -23,32 +23,34 @@ class Sifted(NamedTuple):
 
 
 def sift(score: Tensor, room: Tensor, start: Tensor) -> Sifted:
-    """At most `room[h]` of each history's candidates [histories, candidates]; `start[h]` is its random number in [0, 1)."""
+    """At most `room[h]` of each history's candidates [histories, candidates]; `start[h]` is its random number in [0, 1).
+
+    The scores are used up: those that live for certain are zero afterwards.
+    """
     most = min(int(room.max()) + 1, score.shape[1])  # one more than there is room for tells whether all fit
     top, place = torch.topk(score, most, dim=1)
-    heavy, threshold = _heavy(score, top, room)
+    heavy = _heavy(score, top.double(), room)
     rank = torch.arange(most, device=score.device)
     kept = (rank < heavy[:, None]) & (top > 0)
-    light = torch.where(score < threshold[:, None], score, 0).cumsum(1)
+    light = score.scatter_(1, place, torch.where(kept, 0, top)).cumsum(1, dtype=torch.float64)
     drawn_place, drawn, factor = _systematic(light, score, (room - heavy).clamp(min=0), start, most)
     places = torch.cat([torch.where(kept, place, score.shape[1]), torch.where(drawn, drawn_place, score.shape[1])], 1)
-    factors = torch.cat([torch.ones_like(top), factor], 1)
+    factors = torch.cat([torch.ones_like(factor), factor], 1)
     places, order = torch.sort(places, dim=1)
     there = places < score.shape[1]
     history = there.nonzero()[:, 0]
     return Sifted(history, places[there], factors.gather(1, order)[there], (order >= most)[there])
 
 
-def _heavy(score: Tensor, top: Tensor, room: Tensor) -> tuple[Tensor, Tensor]:
-    """How many live for certain, and the threshold; 0 when there is room for all."""
+def _heavy(score: Tensor, top: Tensor, room: Tensor) -> Tensor:
+    """How many live for certain: those at or above the threshold that what is below it and the places left to it make."""
     before = top.cumsum(1) - top
     spare = room[:, None] - torch.arange(top.shape[1], device=top.device)
     level = (score.sum(1, keepdim=True) - before).clamp(min=0) / spare.clamp(min=1)
     fits = (top < level) & (spare > 0)
     first = torch.where(fits.any(1), fits.int().argmax(1), (room.clamp(max=top.shape[1]) - 1).clamp(min=0))
-    threshold = level.gather(1, first[:, None])[:, 0]
     all_fit = (top > 0).sum(1) <= room
-    return torch.where(all_fit, top.shape[1], first), torch.where(all_fit, 0, threshold)
+    return torch.where(all_fit, top.shape[1], first)
 
 
 def _systematic(light: Tensor, score: Tensor, count: Tensor, start: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -58,4 +60,4 @@ def _systematic(light: Tensor, score: Tensor, count: Tensor, start: Tensor, most
     position = torch.minimum((start[:, None] + steps) * spacing[:, None], torch.nextafter(total, torch.zeros_like(total))[:, None])
     place = torch.searchsorted(light, position.contiguous(), right=True).clamp(max=light.shape[1] - 1)
     drawn = (steps < count[:, None]) & (total > 0)[:, None]
-    return place, drawn, spacing[:, None] / score.gather(1, place).clamp(min=1e-300)
+    return place, drawn, spacing[:, None] / score.gather(1, place).double().clamp(min=1e-300)

@@ -20,12 +20,13 @@ from torch import Tensor
 from beforehand.errors import MethodError
 from beforehand.estimators.engine import TOLERANCE, Run, plain_advance
 from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
+from beforehand.estimators.guides import Guide, guide
 from beforehand.estimators.lineage import Lineage
-from beforehand.estimators.lookahead import look_ahead
 from beforehand.estimators.randomness import uniforms
+from beforehand.estimators.rewards import matters
 from beforehand.estimators.selection import sift
 from beforehand.estimators.tally import Ledger, Tally
-from beforehand.models import Model, Surrogate
+from beforehand.models import Model
 from beforehand.queries import YES
 
 # The floor of ψ, as a share of its mean: how far the surrogate is trusted to call a candidate unimportant.
@@ -46,11 +47,8 @@ class SievePolicy:
         self.lineage = Lineage(count, count * budget, self.ledger.columns, run.device)
         self.unit = torch.arange(count, device=run.device)
         self.starts = uniforms(run.keys[:, None], 0, torch.arange(run.steps + 1, device=run.device))
-        surrogate: Surrogate | None = getattr(run.model, "lookahead", None) if lookahead else None
-        self.values = None if surrogate is None else look_ahead(surrogate, run.tables)
-        if self.values is not None:
-            self.context = self.values.surrogate.read(run.histories, run.model.vocabulary)
-        self.corrects = correct and self.values is not None and self.values.single
+        self.guide: Guide | None = guide(run) if lookahead else None
+        self.corrects = correct and self.guide is not None and self.guide.single
 
     def open_mass(self, expansion: Expansion) -> Tensor:
         """The weight of the rows."""
@@ -65,22 +63,22 @@ class SievePolicy:
     def select(self, expansion: Expansion) -> Picks:
         """Scores, sifts, and notes who lived by chance."""
         frontier, histories = expansion.frontier, expansion.histories
-        u = expansion.probs * (expansion.weight * expansion.scale)[:, None]
-        u *= expansion.running
+        u = expansion.shares * (expansion.weight * expansion.scale).to(expansion.shares.dtype)[:, None]
+        u *= expansion.running.to(u.dtype)
         value, score = self._score(expansion, u)
         layout = Layout(frontier.owner, histories)
         ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)  # by event, then by parent: alike ones side by side
         room = self._room(expansion)
         lived = sift(ordered, room, self.starts[:, expansion.step])
         rows, events = layout.rows(lived.history, lived.place % layout.width), lived.place // layout.width
-        weight = u[rows, events] * lived.factor
+        weight = u[rows, events].double() * lived.factor
         unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, weight, expansion.step)
         if value is not None and self.corrects:
-            before = (u * value).sum(1) * (room > 0)[frontier.owner]
+            before = (u * value).sum(1, dtype=torch.float64) * (room > 0)[frontier.owner]
             self.lineage.correct(self.unit, before)
             self.lineage.correct(unit, -weight * value.expand_as(u)[rows, events])
-        if self.values is not None:
-            self.context = self.values.surrogate.step(self.context[rows], events)
+        if self.guide is not None:
+            self.guide.descend(rows, events)
         self.unit = unit
         return Picks(rows, events, weight.log())
 
@@ -110,14 +108,14 @@ class SievePolicy:
 
     def _score(self, expansion: Expansion, u: Tensor) -> tuple[Tensor | None, Tensor]:
         """[rows, vocabulary]: the surrogate's value of every candidate, and u·ψ; ψ is never far below its mean."""
-        if self.values is None:
+        if self.guide is None:
             return None, u
         frontier = expansion.frontier
-        value, matters = self.values.candidates(expansion.moves, frontier.automaton, self.context, expansion.step)
-        score = u * matters
+        value = self.guide.candidates(expansion)
+        score = matters(value, self.guide.single).mul_(u) if len(value) == len(u) else u * matters(value, self.guide.single)
         whole = by_history(expansion.weight * expansion.running_mass, frontier.owner, expansion.histories)
-        mean = by_history(score.sum(1), frontier.owner, expansion.histories) / whole.clamp(min=1e-300)
-        return value, torch.addcmul(score, u, (FLOOR * mean[frontier.owner] + 1e-12)[:, None])
+        mean = by_history(score.sum(1).double(), frontier.owner, expansion.histories) / whole.clamp(min=1e-300)
+        return value, score.addcmul_(u, (FLOOR * mean[frontier.owner] + 1e-12).to(u.dtype)[:, None])
 
     def _tally(self, question: int) -> Tally:
         column = YES if self.corrects else None

@@ -44,6 +44,10 @@ class Surrogate:
             self.levels[: order + 1],
         )
 
+    def after_single_events(self) -> Tensor:
+        """[vocabulary, vocabulary]: what comes after each event, if nothing before it is known."""
+        return self.probabilities[self.follow[0]]
+
     def read(self, histories: Sequence[Ids], vocabulary: Vocabulary) -> Tensor:
         """The context of each history."""
         recent = [history[-MOST_EVENTS:] for history in with_start(histories, vocabulary, at_least=0)]

@@ -6,7 +6,7 @@ language of `language.lark`; `pieces` turns elementary propositions into little 
 `minimise` merges what cannot be told apart. Nothing here knows of models.
 """
 
-from beforehand.queries.automaton import Automaton, Deadline, Moves
+from beforehand.queries.automaton import Automaton, Deadline, Ints, Moves
 from beforehand.queries.builders import (
     E,
     P,
@@ -56,6 +56,7 @@ __all__ = [
     "EventSet",
     "Expectation",
     "Futures",
+    "Ints",
     "Moves",
     "P",
     "Pattern",
