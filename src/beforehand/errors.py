@@ -17,6 +17,7 @@ Each message says what was wanted, what came instead, and how to mend it.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable
 
 
@@ -25,7 +26,11 @@ class BeforehandError(Exception):
 
 
 class QueryError(BeforehandError, ValueError):
-    """A question that cannot be asked."""
+    """A question that cannot be asked; `about` is the part of it that is wrong, if a single number or pattern is."""
+
+    def __init__(self, message: str, about: object = None) -> None:
+        self.about = about
+        super().__init__(message)
 
 
 class QuerySyntaxError(QueryError):
@@ -64,11 +69,20 @@ class VocabularyError(BeforehandError, ValueError):
     """Labels that do not make a vocabulary."""
 
 
+# Of more names than these, only those that begin alike and are about as long are compared letter by letter.
+MANY = 2_000
+
+
+def _may_be_meant(word: str, name: str) -> bool:
+    return abs(len(word) - len(name)) <= 3 and name[:1] == word[:1] and sum((Counter(word) - Counter(name)).values()) <= 2
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown word: the nearest known ones, or the first few."""
     names = list(known)
     folded = {name.casefold(): name for name in names}
-    near = difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6) if len(names) <= 20_000 else []
+    alike = folded if len(folded) <= MANY else [name for name in folded if _may_be_meant(word.casefold(), name)]
+    near = difflib.get_close_matches(word.casefold(), alike, n=3, cutoff=0.6) if len(alike) <= MANY else []
     if near:
         return "; did you mean " + " or ".join(repr(folded[name]) for name in near) + "?"
     shown = ", ".join(map(repr, names[:5]))

@@ -118,6 +118,37 @@ def test_unknown_labels_are_pointed_at_with_the_nearest_known() -> None:
 
 
 @pytest.mark.parametrize(
+    "text,under",
+    [("P(a within 3 and b within 0)", "0"), ("event(0)", "0"), ("P(/[/ within 3)", "/"), ("P(count(a) in 5..3 within 9)", "3")],
+)
+def test_wrong_numbers_and_patterns_are_pointed_at(text: str, under: str) -> None:
+    with pytest.raises(QueryError) as raised:
+        bh.parse(text)
+    assert text[str(raised.value).splitlines()[-1].index("^") - 4] == under
+
+
+def test_parentheses_that_change_nothing_make_the_same_object() -> None:
+    a, b, c = (bh.occurs(label).within(i) for i, label in enumerate("abc", start=1))
+    assert bh.parse("P(a within 1 and (b within 2 and c within 3))") == bh.P(a & (b & c)) == bh.P(a & b & c)
+    assert bh.parse("P((a within 1 or b within 2) or c within 3)") == bh.P(a | b | c)
+
+
+def test_keywords_are_whole_words_and_quotes_are_offered() -> None:
+    for text, hint in (
+        ("EVENT(3)", "did you mean 'event'"),
+        ("P(a within 3 orb within 4)", "'or'"),
+        ("P('a' within 3)", '"quotes"'),
+    ):
+        with pytest.raises(QuerySyntaxError, match=hint):
+            bh.parse(text)
+
+
+def test_expressions_take_no_time_to_speak_of() -> None:
+    vocabulary = bh.Vocabulary(["a" * 40 + "b", "aa"])
+    assert bh.matching("^(a+)+$").resolve(vocabulary).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
     "text,words",
     [
         ("P(a within 0)", "at least 1"),
@@ -130,6 +161,10 @@ def test_unknown_labels_are_pointed_at_with_the_nearest_known() -> None:
         ("P(/[/ within 3)", "regular expression"),
         ('P("\\q" within 3)', "escapes"),
         ("P(matches a{3..2} within 9)", "repetition"),
+        ("P(matches a{9999} within 9)", "at most 4,000"),
+        ("P(a within 99999999999999999999)", "too large"),
+        ("P(" + "(" * 3_000 + "a within 3" + ")" * 3_001, "nested"),
+        ("P(/(?=a)/ within 3)", "look-around"),
         ("P({} within 3)", "an event"),
     ],
 )
@@ -150,6 +185,19 @@ def test_builders_refuse_what_is_no_question() -> None:
         lambda: bh.E(bh.next_event),
         lambda: bh.ask(random_markov(), bh.occurs("a").within(3), [0]),
         lambda: bh.ask(random_markov(), 17, [0]),
+        lambda: bh.P(bh.occurs("a").within(3) and bh.occurs("b").within(3)),
+        lambda: bh.P(2 <= bh.when("a") <= 5),
+        lambda: bh.event(3) > 2,
+        lambda: bh.occurs(5),  # type: ignore[arg-type]
+        lambda: bh.occurs("a").within(None),  # type: ignore[arg-type]
+        lambda: bh.futures("a"),  # type: ignore[arg-type]
+        lambda: bh.count("a").within(3).between(1.5, 2),  # type: ignore[arg-type]
+        lambda: bh.matching(""),
+        lambda: bh.matches(),
+        lambda: bh.chain([]),
+        lambda: bh.Repeat("a", 0, None),  # type: ignore[arg-type]
+        lambda: bh.Repeat(bh.pattern("a"), 0, 10**9),
+        lambda: bh.products(5),  # type: ignore[arg-type]
     ):
         with pytest.raises(QueryError):
             wrong()

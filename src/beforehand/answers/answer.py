@@ -69,7 +69,8 @@ class Answer(Result):
             else f"{self.confidence:.0%}"
         )
         left = f"  ·  {number(self.undecided)} undecided" if self.undecided > 1e-12 else ""
-        short = "" if self.converged else "  ·  precision not reached"
+        known = self.value == self.value
+        short = "" if self.converged else "  ·  precision not reached" if known else "  ·  the condition was never met"
         return f"{number(self.value)}  {bounds}  {kind}{left}  ·  {self._cost()}{short}"
 
 

@@ -9,7 +9,7 @@ from typing import Any, overload
 import torch
 
 from beforehand.answers.answer import Answer, Distribution, Future, FuturesFound, Result
-from beforehand.answers.checks import as_ids, check_numbers, check_questions
+from beforehand.answers.checks import as_ids, check_histories, check_model, check_numbers, check_questions
 from beforehand.answers.plan import group, resolve
 from beforehand.answers.table import table
 from beforehand.answers.work import Work
@@ -103,10 +103,11 @@ def ask_many(
     The budget is per history and pass; questions that can be answered together share a pass. The same seed gives the same
     answers whatever else is in the batch.
     """
+    check_model(model)
     check_numbers(budget=budget, precision=precision, confidence=confidence, seed=seed, memory=memory)
     wanted = resolve(method)
     questions = check_questions(queries, model.vocabulary)
-    ids = [as_ids(history, model.vocabulary, number) for number, history in enumerate(histories)]
+    ids = [as_ids(history, model.vocabulary, number) for number, history in enumerate(check_histories(histories))]
     columns: list[list[Result]] = [[] for _ in questions]
     work = Work(model, wanted, budget, precision, confidence, seed, memory)
     if ids:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from beforehand.answers.answer import IntervalKind
-from beforehand.answers.betting import betting_interval
+from beforehand.answers.betting import betting_interval, betting_ratio
 from beforehand.answers.student import t_quantile
 from beforehand.estimators import Tally
 
@@ -53,18 +53,53 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
 
 
 def of_ratio(tally: Tally, part: Tensor, whole: Tensor, confidence: float) -> Intervals:
-    """Σ part·mass / Σ whole·mass for weights per column, by the delta method; infinite bounds are left to the caller."""
+    """Σ part·mass / Σ whole·mass for weights per column; infinite bounds are left to the caller."""
     top, bottom = (tally.mass @ part)[:, None], (tally.mass @ whole)[:, None]
     value = top / bottom
     if tally.spread is None:
         error = torch.zeros_like(value)
         missing = bool((tally.missing > 0).any())
         return Intervals(value, value, value, value, value, error, "certified" if missing else "exact")
+    low, high = _fieller(tally, part, whole, top, bottom, confidence)
+    error = _linearised(tally, part, whole, value, bottom)
+    return Intervals(value, torch.minimum(low, value), torch.maximum(high, value), low, high, error, "asymptotic")
+
+
+def _linearised(tally: Tally, part: Tensor, whole: Tensor, value: Tensor, bottom: Tensor) -> Tensor:
+    assert tally.spread is not None
     weights = (part[None, :, None] - value[:, :, None] * whole[None, :, None]) / bottom[:, :, None]
-    variance, freedom = tally.spread(torch.nan_to_num(weights))
-    error = variance.clamp(min=0).sqrt()
-    low, high = _by_student(tally, value, error, freedom, confidence)
-    return Intervals(value, low, high, low, high, error, "asymptotic")
+    return tally.spread(torch.nan_to_num(weights))[0].clamp(min=0).sqrt()
+
+
+def _fieller(tally: Tally, part: Tensor, whole: Tensor, top: Tensor, bottom: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
+    """All θ at which part − θ·whole is not further from zero than its own error there (Fieller 1954); infinite where the whole
+    itself may be zero."""
+    assert tally.spread is not None
+    weights = torch.stack([part, whole, part + whole], 1)[None].expand(len(top), -1, -1)
+    variance, freedom = tally.spread(weights)
+    reach = t_quantile(confidence, freedom.amin(1, keepdim=True)) ** 2
+    parts, wholes, both = (variance[:, i : i + 1].clamp(min=0) for i in range(3))
+    shared = (both - parts - wholes) / 2
+    a, b, c = bottom**2 - reach * wholes, top * bottom - reach * shared, top**2 - reach * parts
+    root = (b**2 - a * c).clamp(min=0).sqrt()
+    safe = torch.where(a > 0, a, 1)
+    return torch.where(a > 0, (b - root) / safe, -torch.inf), torch.where(a > 0, (b + root) / safe, torch.inf)
+
+
+def of_share(tally: Tally, so: int, nope: int, confidence: float) -> Intervals:
+    """so/(so + nope) of two columns: by betting where there are independent draws."""
+    part, whole = (torch.zeros(len(tally.columns), dtype=torch.float64, device=tally.mass.device) for _ in range(2))
+    part[so] = whole[so] = whole[nope] = 1
+    found = of_ratio(tally, part, whole, confidence)
+    if tally.samples is None or tally.sizes is None or tally.ceiling is None:
+        return found
+    ceiling = tally.ceiling[:, None]
+    draws = [torch.where(ceiling > 0, tally.samples[:, :, c] / ceiling.clamp(min=1e-300), 0).clamp(0, 1) for c in (so, nope)]
+    certain = tuple(tally.certain[:, c] / tally.ceiling.clamp(min=1e-300) for c in (so, nope))
+    low, high = (end[:, None] for end in betting_ratio(draws[0], draws[1], certain, tally.sizes, confidence))  # type: ignore[arg-type]
+    known = torch.isfinite(found.value)
+    low, high = torch.where(known, torch.minimum(low, found.value), low), torch.where(known, torch.maximum(high, found.value), high)
+    return Intervals(found.value, low, high, low, high, found.error, "finite-sample")
 
 
 def of_sum(tally: Tally, weights: Tensor, confidence: float) -> Intervals:

@@ -73,7 +73,7 @@ def _together(questions: Sequence[Question], members: list[int], vocabulary: Voc
 def resolve(method: str | Method) -> Method | None:
     """A method by name; None for auto."""
     if not isinstance(method, str):
-        if not hasattr(method, "policy"):
+        if isinstance(method, type) or not hasattr(method, "policy"):
             raise MethodError(f"a method is a name or one of bh.methods; got {method!r}")
         return method
     if method == "auto":
@@ -93,6 +93,6 @@ def choose(method: Method | None, model: Model, automaton: Automaton, budget: in
     if isinstance(model, Markov) and work(model, automaton, 1) <= CHEAP_WORK:
         return Choice(METHODS["exact"], "a Markov model: dynamic programming over its contexts", solved=True)
     allowed = budget or DEFAULT_BUDGET
-    if automaton.horizon is not None and prefixes(automaton) <= allowed:
-        return Choice(Exact(), f"all {prefixes(automaton):,.0f} prefixes fit the budget of {allowed:,} calls")
+    if automaton.horizon is not None and (needed := prefixes(automaton, allowed)) <= allowed:
+        return Choice(Exact(), f"all {needed:,.0f} prefixes fit the budget of {allowed:,} calls")
     return Choice(METHODS["sieve"], "too many prefixes to follow them all")

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from beforehand.answers.answer import Answer, Distribution
-from beforehand.answers.intervals import Intervals, of_columns, of_ratio, of_sum
+from beforehand.answers.intervals import Intervals, of_columns, of_ratio, of_share, of_sum
 from beforehand.estimators import Tally
 from beforehand.events import Vocabulary
 from beforehand.queries import (
@@ -61,7 +61,7 @@ def _number(question: Probability | Expectation, tally: Tally, confidence: float
 def _probability(question: Probability, tally: Tally, confidence: float) -> tuple[Intervals, Tensor]:
     left = _left(tally)
     if question.given is not None:
-        return _conditional(tally, confidence), left
+        return _conditional(tally, confidence, left), left
     found = of_columns(tally, slice(YES, YES + 1), confidence)
     if bool((left > ROUNDING).any()):  # the truth may hold all that is still undecided
         high = torch.minimum(found.high + left[:, None], found.upper_bound.clamp(min=0) + left[:, None]).clamp(max=1)
@@ -79,11 +79,9 @@ def _left(tally: Tally) -> Tensor:
     return torch.where(left > ROUNDING, left, 0)
 
 
-def _conditional(tally: Tally, confidence: float) -> Intervals:
-    """Certain bounds: all that is open goes to the one side, or to the other."""
-    part, whole = torch.zeros(len(tally.columns), dtype=torch.float64), torch.zeros(len(tally.columns), dtype=torch.float64)
-    part[GIVEN_SO] = whole[GIVEN_SO] = whole[GIVEN_NOT] = 1
-    found = of_ratio(tally, part.to(tally.mass.device), whole.to(tally.mass.device), confidence)
+def _conditional(tally: Tally, confidence: float, left: Tensor) -> Intervals:
+    """Certain bounds: all that is open goes to the one side, or to the other. What a run has left undecided may too."""
+    found = of_share(tally, GIVEN_SO, GIVEN_NOT, confidence)
     certain = tally.certain[:, :3]
     slack = (1 - certain.sum(1)).clamp(min=0)
     everything = certain[:, GIVEN_SO] + certain[:, GIVEN_NOT] + slack
@@ -94,9 +92,11 @@ def _conditional(tally: Tally, confidence: float) -> Intervals:
         return found
     if found.kind == "certified":
         return Intervals(found.value, lower, upper, lower, upper, found.error, "certified")
-    unknown = ~torch.isfinite(found.value)  # the condition never came true
-    low = torch.where(unknown, lower, found.low.clamp(lower, upper))
-    high = torch.where(unknown, upper, found.high.clamp(lower, upper))
+    known = torch.isfinite(found.value)  # or else the condition never came true
+    met = (tally.mass[:, GIVEN_SO] + tally.mass[:, GIVEN_NOT])[:, None]
+    share = torch.where(left[:, None] > 0, met / (met + left[:, None]).clamp(min=1e-300), 1)
+    low = torch.where(known, (found.low * share).clamp(lower, upper), lower)
+    high = torch.where(known, (found.high * share + (1 - share)).clamp(lower, upper), upper)
     return Intervals(found.value, low, high, lower, upper, found.error, found.kind)
 
 
@@ -112,9 +112,8 @@ def _expectation(question: Expectation, tally: Tally, confidence: float) -> tupl
     part[columns.moment], whole[YES] = 1, 1
     found = of_ratio(tally, part, whole, confidence)
     low, high = found.low.clamp(1, question.of.horizon), found.high.clamp(1, question.of.horizon)
-    lower, upper = (
-        (found.value, found.value) if found.kind == "exact" else (torch.ones_like(low), torch.full_like(low, question.of.horizon))
-    )
+    sure = (1 - tally.certain[:, : columns.outcomes].sum(1, keepdim=True) <= ROUNDING) | (found.kind == "exact")
+    lower, upper = torch.where(sure, found.value, 1), torch.where(sure, found.value, question.of.horizon)
     if found.kind == "certified":
         low, high = lower, upper
     return Intervals(found.value, low, high, lower, upper, found.error, found.kind), (1 - tally.mass[:, YES]).clamp(min=0)

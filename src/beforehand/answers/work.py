@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
 from beforehand.answers.answer import Result
 from beforehand.answers.plan import Choice, Group, choose
 from beforehand.answers.read import Circumstances, answers
-from beforehand.estimators import Columns, Method, Tally, history_keys, run, solve
+from beforehand.estimators import Method, Tally, history_keys, run, solve
 from beforehand.estimators.methods import DEFAULT_BUDGET
 from beforehand.models import Model
 
@@ -83,8 +81,6 @@ class Work:
 
     def _tallies(self, questions: Group, ids: Sequence[list[int]], choice: Choice, budget: int | None) -> list[Tally]:
         automaton = questions.automaton
-        if automaton.start < 0:
-            return [_decided_already(*each, len(ids)) for each in zip(automaton.at_start, automaton.outcomes, strict=True)]
         if choice.solved:
             return solve(self.model, automaton, ids)  # type: ignore[arg-type]
         return run(self.model, automaton, ids, history_keys(ids, self.seed), choice.method.policy(budget))
@@ -93,9 +89,3 @@ class Work:
 def _adding(answer: Result, before: Result | None = None) -> Result:
     """What the run before has cost is paid for too."""
     return answer if before is None else replace(answer, calls=answer.calls + before.calls, seconds=answer.seconds + before.seconds)
-
-
-def _decided_already(outcome: int, outcomes: int, histories: int) -> Tally:
-    mass = torch.zeros(histories, outcomes, dtype=torch.float64)
-    mass[:, outcome] = 1
-    return Tally(Columns(outcomes, 0), mass, mass, torch.zeros(histories, dtype=torch.long), torch.zeros(histories))

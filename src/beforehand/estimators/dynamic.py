@@ -15,7 +15,7 @@ from torch import Tensor
 from beforehand.errors import TooExpensiveError
 from beforehand.estimators.frontier import StepTables, Tables
 from beforehand.estimators.spread import in_order
-from beforehand.estimators.tally import Ledger, Tally
+from beforehand.estimators.tally import Ledger, Tally, all_at_start, settled_at_start
 from beforehand.models import Markov
 from beforehand.queries import Automaton
 
@@ -36,6 +36,8 @@ def work(model: Markov, automaton: Automaton, histories: int) -> float:
 
 def solve(model: Markov, automaton: Automaton, histories: Sequence[Sequence[int]]) -> list[Tally]:
     """One tally per question; no model calls, no error."""
+    if automaton.start < 0:
+        return all_at_start(automaton, len(histories))
     if work(model, automaton, len(histories)) > MOST_WORK:
         raise TooExpensiveError(
             "the exact answer needs too large a table for this question and model; use method='auto' or a shorter horizon"
@@ -43,7 +45,7 @@ def solve(model: Markov, automaton: Automaton, histories: Sequence[Sequence[int]
     contexts = model.start(histories).memory
     at_once = max(1, ENTRIES_AT_ONCE // (model.probabilities.numel() * automaton.states))
     parts = [_Forward(model, automaton, chunk).tallies() for chunk in contexts.split(at_once)]
-    return [_under_each_other([part[q] for part in parts]) for q in range(len(automaton.outcomes))]
+    return settled_at_start(automaton, [_under_each_other([part[q] for part in parts]) for q in range(len(automaton.outcomes))])
 
 
 class _Forward:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from beforehand.estimators.frontier import Expansion, Frontier, Picks, Tables
-from beforehand.estimators.tally import Tally
+from beforehand.estimators.tally import Tally, all_at_start, settled_at_start
 from beforehand.models import Model, State
 from beforehand.queries import Automaton
 
@@ -80,12 +80,14 @@ def run(
 
     `keys` holds one number per history, the root of all its randomness; see `history_keys`.
     """
+    if automaton.start < 0:
+        return all_at_start(automaton, len(histories))
     state = model.start(histories)
     device = state.log_probs.device
     prepared = Run(model, Tables(automaton, device), histories, keys.to(device), state)
     policy = make(prepared)
     follow(prepared, policy, begin(prepared))
-    return policy.tallies()
+    return settled_at_start(automaton, policy.tallies())
 
 
 def begin(run: Run) -> Frontier:

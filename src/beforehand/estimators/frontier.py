@@ -134,6 +134,9 @@ class Expansion:
     def __init__(self, step: int, frontier: Frontier, tables: Tables, histories: int) -> None:
         self.step, self.frontier, self.histories = step, frontier, histories
         self.tables, self.moves = tables, tables.at(step)
+        found, wanted = tuple(frontier.state.log_probs.shape), (len(frontier), len(tables.classes))
+        if found != wanted:
+            raise ModelError(f"the model gave log_probs of shape {found}; wanted are {wanted[0]} rows of {wanted[1]} events")
         self.closed: Tensor | None = None  # histories about which nothing more needs to be known
 
     @cached_property

@@ -27,10 +27,15 @@ class Method(Protocol):
         ...
 
 
-def _positive(**numbers: float | None) -> None:
+MOST_PATHS = 100_000_000
+
+
+def _positive(**numbers: int | None) -> None:
     for name, number in numbers.items():
-        if number is not None and not number > 0:
-            raise MethodError(f"{name} must be above 0; got {number}")
+        if number is None:
+            continue
+        if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= MOST_PATHS:
+            raise MethodError(f"{name} is a whole number from 1 to {MOST_PATHS:,}; got {number!r}")
 
 
 @dataclass(frozen=True)
@@ -130,8 +135,8 @@ class Coverage:
 
     def __post_init__(self) -> None:
         _positive(limit=self.limit)
-        if not 0 < self.alpha < 1:
-            raise MethodError(f"a coverage is between 0 and 1; got alpha={self.alpha}")
+        if not isinstance(self.alpha, int | float) or not 0 < self.alpha < 1:
+            raise MethodError(f"a coverage is between 0 and 1; got alpha={self.alpha!r}")
         if self.schedule not in ("geometric", "linear"):
             raise MethodError(f"the schedule is 'geometric' or 'linear'; got {self.schedule!r}")
 

@@ -6,6 +6,8 @@ proposal q, the model restricted at each step to what keeps the question open, a
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -105,8 +107,11 @@ class KeepAll(Search):
         return super().tallies()
 
 
-def prefixes(automaton: Automaton) -> float:
-    """How many prefixes keep the questions open: the calls of an exact answer, when no event is impossible."""
+def prefixes(automaton: Automaton, most: float = math.inf) -> float:
+    """How many prefixes keep the questions open: the calls of an exact answer, when no event is impossible. Counted no further
+    than `most`."""
+    if (automaton.horizon or 1) - 1 > most:
+        return math.inf
     sizes = torch.bincount(torch.from_numpy(automaton.classes)).double()
     words = torch.zeros(automaton.states, dtype=torch.float64)
     words[automaton.start] = 1
@@ -116,6 +121,8 @@ def prefixes(automaton: Automaton) -> float:
         grown = (words[:, None] * sizes)[next_ >= 0]
         words = torch.zeros_like(words).index_add_(0, next_[next_ >= 0], grown)
         total += float(words.sum())
+        if total > most or not words.any():
+            break
     return total
 
 

@@ -109,7 +109,7 @@ class SievePolicy:
     def _score(self, expansion: Expansion, u: Tensor) -> tuple[Tensor | None, Tensor]:
         """[rows, vocabulary]: the surrogate's value of every candidate, and u·ψ; ψ is never far below its mean."""
         if self.guide is None:
-            return None, u
+            return None, u.clone()
         frontier = expansion.frontier
         value = self.guide.candidates(expansion)
         score = matters(value, self.guide.single).mul_(u) if len(value) == len(u) else u * matters(value, self.guide.single)

@@ -82,6 +82,28 @@ class Tally:
     first_is_certain: bool = True  # what the first event decides was read off, not drawn
 
 
+def settled_at_start(automaton: Automaton, tallies: list[Tally]) -> list[Tally]:
+    """The same tallies, those of questions apart that were decided before anything happened."""
+    return [
+        tally if outcome < 0 else _known(tally.columns, outcome, len(tally.mass), tally.calls)
+        for outcome, tally in zip(automaton.at_start, tallies, strict=True)
+    ]
+
+
+def all_at_start(automaton: Automaton, histories: int) -> list[Tally]:
+    """The tallies of questions that are all decided before anything happens: no calls."""
+    calls = torch.zeros(histories, dtype=torch.long)
+    return [
+        _known(Columns(n, 0), outcome, histories, calls) for n, outcome in zip(automaton.outcomes, automaton.at_start, strict=True)
+    ]
+
+
+def _known(columns: Columns, outcome: int, histories: int, calls: Tensor) -> Tally:
+    mass = torch.zeros(histories, len(columns), dtype=torch.float64)
+    mass[:, outcome] = 1
+    return Tally(columns, mass, mass, calls, torch.zeros(histories, dtype=torch.float64))
+
+
 class Ledger:
     """The running sums behind the tallies of one run."""
 

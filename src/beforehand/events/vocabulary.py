@@ -33,6 +33,10 @@ class Vocabulary:
         end: str | None = None,
         groups: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
+        if not isinstance(labels, Iterable):
+            raise VocabularyError(f"labels is a list of labels; got {labels!r}")
+        if groups is not None and not isinstance(groups, Mapping):
+            raise VocabularyError(f"groups is a mapping from names to lists of labels; got {groups!r}")
         members = {name: tuple(map(str, group)) for name, group in (groups or {}).items()}
         for name, value in {"labels": tuple(map(str, labels)), "start": start, "end": end, "groups": members}.items():
             object.__setattr__(self, name, value)
@@ -76,6 +80,8 @@ class Vocabulary:
         try:
             return self.index[label]
         except KeyError:
+            if label in self.groups:
+                raise VocabularyError(f"{label!r} is a group of events; here a single event is wanted") from None
             raise UnknownLabelError(label, [*self.labels, *self.groups]) from None
 
     def ids(self, labels: Iterable[str]) -> list[int]:

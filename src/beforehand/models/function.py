@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -33,7 +34,11 @@ class Function:
         return self._at([[*state.memory[row], event] for row, event in zip(rows.tolist(), events.tolist(), strict=True)])
 
     def _at(self, pasts: list[list[int]]) -> State:
-        rows = torch.as_tensor(self.probabilities(pasts), dtype=torch.float64)
+        given = self.probabilities(pasts)
+        try:
+            rows = torch.as_tensor(np.asarray(given, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ModelError(f"the function must give rows of probabilities; it gave {given!r}") from None
         if rows.shape != (len(pasts), len(self.vocabulary)):
             raise ModelError(
                 f"the function must give {len(pasts)} rows of {len(self.vocabulary)} probabilities; it gave {tuple(rows.shape)}"

@@ -26,15 +26,22 @@ class Markov:
     """
 
     def __init__(self, probabilities: ArrayLike, follow: ArrayLike, vocabulary: Vocabulary, needs: int = 0) -> None:
+        if not isinstance(vocabulary, Vocabulary):
+            raise ModelError(f"a model's vocabulary is a bh.Vocabulary; got {vocabulary!r}: write bh.Vocabulary(labels)")
         self.vocabulary, self.needs = vocabulary, needs
-        self.probabilities = _normalised(np.asarray(probabilities, dtype=np.float64), len(vocabulary))
+        self.probabilities = _normalised(_numbers(probabilities), len(vocabulary))
         self.follow = torch.as_tensor(np.asarray(follow, dtype=np.int64))
+        if self.follow.shape != self.probabilities.shape or not bool(((self.follow >= 0) & (self.follow < len(self.follow))).all()):
+            raise ModelError(
+                f"follow[c, v] is the context after the event v, from 0 to {len(self.probabilities) - 1}, for each of the "
+                f"{tuple(self.probabilities.shape)} probabilities; got shape {tuple(self.follow.shape)}"
+            )
         self._log = self.probabilities.log()
 
     @classmethod
     def from_table(cls, table: ArrayLike, vocabulary: Vocabulary) -> Markov:
         """Order m from a table with m + 1 axes: `table[i, …, j, v]` is the chance of v after the events i, …, j."""
-        array = np.asarray(table, dtype=np.float64)
+        array = _numbers(table)
         size = len(vocabulary)
         if array.ndim < 1 or array.shape != (size,) * array.ndim:
             raise ModelError(f"a table for {size} events has {size} entries along each axis; got shape {array.shape}")
@@ -82,6 +89,13 @@ class Markov:
 
     def _at(self, contexts: Tensor) -> State:
         return State(self._log[contexts], contexts)
+
+
+def _numbers(table: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError("a table of probabilities holds numbers, as many in every row") from None
 
 
 def _normalised(rows: NDArray[np.float64], size: int) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -66,7 +67,10 @@ class Model(Protocol):
 def with_start(histories: Sequence[Ids], vocabulary: Vocabulary, at_least: int = 1) -> list[list[int]]:
     """Histories after the start symbol; one that is too short, or holds an id out of range, is an error."""
     first = [] if vocabulary.start_id is None else [vocabulary.start_id]
-    read = [[*first, *(int(event) for event in history)] for history in histories]
+    try:
+        read = [[*first, *map(index, history)] for history in histories]
+    except TypeError:
+        raise HistoryError("models read ids, which are whole numbers; vocabulary.ids(history) turns labels into them") from None
     for number, history in enumerate(read):
         if len(history) < at_least:
             raise HistoryError(

@@ -129,6 +129,12 @@ class Recurrent:
 
 
 def _layers(state_dict: Mapping[str, Tensor]) -> tuple[Mapping[str, Tensor], ...]:
+    if not isinstance(state_dict, Mapping) or not all(isinstance(each, Tensor) for each in state_dict.values()):
+        raise ModelError(
+            f"the weights are a mapping from names to tensors, as torch's state_dict(); got {type(state_dict).__name__}"
+        )
+    if backward := next((name for name in state_dict if name.endswith("_reverse")), None):
+        raise ModelError(f"the weights hold {backward}: a network that also reads backwards cannot tell what comes next")
     found: dict[int, dict[str, Tensor]] = {}
     for name, tensor in state_dict.items():
         if match := re.search(r"(weight_ih|weight_hh|bias_ih|bias_hh)_l(\d+)$", name):
@@ -136,7 +142,12 @@ def _layers(state_dict: Mapping[str, Tensor]) -> tuple[Mapping[str, Tensor], ...
     layers = [found[i] for i in sorted(found)]
     if not layers or any(not {"weight_ih", "weight_hh"} <= layer.keys() for layer in layers):
         raise ModelError(f"no recurrent layers (weight_ih_l0, weight_hh_l0, …) among the weights {sorted(state_dict)}")
-    for layer in layers:
+    with_bias = {bias for layer in layers for bias in ("bias_ih", "bias_hh") if bias in layer}
+    for number, layer in enumerate(layers):
+        if with_bias and not with_bias <= layer.keys():
+            raise ModelError(
+                f"layer {number} has no {min(with_bias - layer.keys())}, which other layers have; are the weights whole?"
+            )
         for bias in ("bias_ih", "bias_hh"):
             layer.setdefault(bias, layer["weight_hh"].new_zeros(len(layer["weight_hh"])))
     return tuple(layers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -16,8 +17,8 @@ class Tempered:
     """p(v | past)^(1/T), normalised: above 1 the future is less certain, below 1 more."""
 
     def __init__(self, model: Model, temperature: float) -> None:
-        if not temperature > 0:
-            raise ModelError(f"a temperature is above 0; got {temperature}")
+        if not isinstance(temperature, int | float) or not 0 < temperature < math.inf:
+            raise ModelError(f"a temperature is a number above 0; got {temperature!r}")
         self.model, self.temperature = model, float(temperature)
 
     @property

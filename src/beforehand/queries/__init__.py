@@ -24,7 +24,7 @@ from beforehand.queries.builders import (
     which,
 )
 from beforehand.queries.compile import ELSEWHERE, GIVEN_NOT, GIVEN_SO, compile_questions
-from beforehand.queries.parse import locate_label, parse
+from beforehand.queries.parse import locate, parse
 from beforehand.queries.patterns import Pattern, Repeat, chain, choice, pattern
 from beforehand.queries.pieces import NO, OPEN, YES
 from beforehand.queries.propositions import Before, Proposition
@@ -75,7 +75,7 @@ __all__ = [
     "count",
     "event",
     "futures",
-    "locate_label",
+    "locate",
     "matches",
     "matching",
     "never",

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
+# Numbers kept of what is certain early: knowing it saves model calls, not knowing it changes no answer.
+MOST_FORCED = 200_000
+
 
 class Moves(NamedTuple):
     """Where each state goes, and which outcome each question takes on the way: the tables of one step."""
@@ -112,7 +115,7 @@ class Automaton:
         """From which step on which outcome is certain: step i's table holds after steps breaks[i−1]+1 … breaks[i].
 
         Backwards from the horizon. Between deadlines the table stops changing as soon as it repeats itself, and the
-        rest of the way to the deadline before is skipped.
+        rest of the way to the deadline before is skipped. Where the tables would grow large, only the last steps are known.
         """
         horizon = self.horizon
         if horizon is None or self.states == 1:
@@ -135,6 +138,8 @@ class Automaton:
                 step = max((deadline for deadline in self.deadlines if deadline <= step), default=0)
                 breaks[-1] = step
                 continue
+            if len(tables) * sure.size > MOST_FORCED:
+                break
             sure = earlier
             breaks.append(step)
             tables.append(sure)

@@ -122,6 +122,10 @@ class event(_Comparable):  # noqa: N801 - reads as a word of the language
     def __ne__(self, events: object) -> Any:
         return ~EventIs(self.question.step, event_set(events))  # type: ignore[arg-type]
 
+    def between(self, low: object, high: object) -> Any:
+        """An event is no number."""
+        raise QueryError(f"event({self.question.step}) is an event, so it can equal labels, but is not above or below anything")
+
 
 class _Then:
     def __init__(self, steps: tuple[EventSet, ...], immediate: tuple[bool, ...]) -> None:
@@ -198,6 +202,9 @@ def matches(*parts: Pattern | EventSet | str | Iterable[str]) -> _Matches:
 
 def products(*rows: Iterable[Events]) -> Matches:
     """An explicit union of set products, each row V₁ × … × V_K: `products(["a", "b"], [{"a", "c"}, "a"])`."""
+    for row in rows:
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            raise QueryError(f"each row of products(...) is a list of sets, one a step; got {row!r}")
     chains = [chain(pattern(events) for events in row) for row in rows]
     horizon = max((sum(1 for _ in each.sets()) for each in chains), default=0)
     return Matches(choice(chains), horizon)
@@ -216,10 +223,15 @@ class which:  # noqa: N801 - reads as a word of the language
 
 def P(proposition: Proposition, given: Proposition | None = None) -> Probability:  # noqa: N802 - the mathematics' own name
     """The probability of a proposition, perhaps given another."""
-    for part in (proposition, given):
-        if part is not None and not isinstance(part, Proposition):
-            raise QueryError(f"P(...) takes a statement about the future; got {part!r}: say when it must happen, as in .within(10)")
+    _check_statement(proposition, "P(...)")
+    if given is not None:
+        _check_statement(given, "P(...)")
     return Probability(proposition, given)
+
+
+def _check_statement(part: object, where: str) -> None:
+    if not isinstance(part, Proposition):
+        raise QueryError(f"{where} takes a statement about the future; got {part!r}: say when it must happen, as in .within(10)")
 
 
 def E(distribution: object) -> Expectation:  # noqa: N802 - the mathematics' own name
@@ -232,6 +244,7 @@ def E(distribution: object) -> Expectation:  # noqa: N802 - the mathematics' own
 
 def futures(where: Proposition) -> Futures:
     """Futures in which a proposition comes true."""
+    _check_statement(where, "futures(...)")
     return Futures(where)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.errors import QueryError
+from beforehand.errors import QueryError, TooManyStatesError
 from beforehand.events import Vocabulary
 from beforehand.queries import propositions as say
 from beforehand.queries import questions as ask
@@ -45,7 +45,10 @@ def compile_questions(questions: tuple[ask.Question, ...], vocabulary: Vocabular
             pieces.append(make())
         return numbers[key]
 
-    combined = [_combine(question, masks, number) for question in questions]
+    try:
+        combined = [_combine(question, masks, number) for question in questions]
+    except RecursionError:
+        raise TooManyStatesError("the question is nested too deeply; ask its parts apart") from None
     if len(combined) == 1 and len(pieces) == 1 and combined[0].verdict is _as_is:
         automaton = single(pieces[0], masks.classes, combined[0])
         return minimise(automaton) if _from_pattern(questions[0]) else automaton
@@ -59,7 +62,7 @@ class _Masks:
         self.vocabulary = vocabulary
         self.of_events: dict[EventSet, NDArray[np.bool_]] = {}
         self.classes: Ints = np.zeros(len(vocabulary), dtype=np.int64)
-        self.examples: Ints = np.zeros(1, dtype=np.int64)
+        self.sizes = np.array([len(vocabulary)])
         if vocabulary.end_id is not None:
             ended = np.zeros(len(vocabulary), dtype=bool)
             ended[vocabulary.end_id] = True
@@ -71,18 +74,26 @@ class _Masks:
             self._split(self.of_events[events])
 
     def _split(self, mask: NDArray[np.bool_]) -> None:
-        codes = self.classes * 2 + mask
-        present = np.bincount(codes) > 0
-        self.classes = (np.cumsum(present) - 1)[codes]
-        self.examples = np.empty(int(present.sum()), dtype=np.int64)
-        self.examples[self.classes[::-1]] = np.arange(len(self.classes))[::-1]
+        """Classes of which the set holds only a part become two; the work is that of the set, not of the vocabulary."""
+        inside = np.flatnonzero(mask)
+        kinds, place, counts = np.unique(self.classes[inside], return_inverse=True, return_counts=True)
+        parted = counts < self.sizes[kinds]
+        renamed = np.where(parted, len(self.sizes) - 1 + np.cumsum(parted), kinds)
+        self.classes[inside] = renamed[place]
+        self.sizes[kinds[parted]] -= counts[parted]
+        self.sizes = np.append(self.sizes, counts[parted])
+
+    @cached_property
+    def examples(self) -> Ints:
+        """[classes]: the first event of each, once all sets are known."""
+        return np.unique(self.classes, return_index=True)[1]
 
     def of(self, events: EventSet) -> NDArray[np.bool_]:
         if isinstance(events, Anything):
             return ~self.ended
         return self.of_events[events][self.examples]
 
-    @property
+    @cached_property
     def ended(self) -> NDArray[np.bool_]:
         end = self.vocabulary.end_id
         return np.asarray(self.examples == (-1 if end is None else end))

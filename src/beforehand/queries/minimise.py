@@ -10,9 +10,13 @@ from beforehand.queries.automaton import Automaton, Deadline, Moves
 Ints = NDArray[np.int64]
 
 
+LARGEST = 4_000
+
+
 def minimise(automaton: Automaton) -> Automaton:
-    """The smallest automaton with the same answers; states are numbered in the order of the old ones."""
-    if automaton.states <= 1:
+    """The smallest automaton with the same answers; states are numbered in the order of the old ones. A large one, mostly made
+    of counts that cannot be merged, stays as it is."""
+    if not 1 < automaton.states <= LARGEST:
         return automaton
     rows = [automaton.moves.emits.transpose(1, 0, 2).reshape(automaton.states, -1)]
     rows += [deadline.emits.T for deadline in automaton.deadlines.values()]
@@ -27,12 +31,15 @@ def minimise(automaton: Automaton) -> Automaton:
 
 
 def _ranks(rows: Ints) -> Ints:
-    """Equal rows get equal numbers, exactly: columns are folded in one at a time and renumbered."""
-    ranks = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        codes = ranks * (int(column.max()) - int(column.min()) + 1) + (column - column.min())
-        ranks = np.unique(codes, return_inverse=True)[1]
-    return ranks
+    """Equal rows get equal numbers, exactly: columns are folded in, and renumbered when a code would grow too large."""
+    codes, span = np.zeros(len(rows), dtype=np.int64), 1
+    lowest, spans = rows.min(axis=0), np.ptp(rows, axis=0) + 1
+    for column, low, size in zip(rows.T, lowest.tolist(), spans.tolist(), strict=True):
+        if span * size >= 2**62:
+            codes = np.unique(codes, return_inverse=True)[1]
+            span = int(codes.max()) + 1
+        codes, span = codes * size + (column - low), span * size
+    return np.asarray(np.unique(codes, return_inverse=True)[1])
 
 
 def _merge(automaton: Automaton, blocks: Ints) -> Automaton:

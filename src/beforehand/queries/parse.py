@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_, or_
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,6 @@ _SPOKEN = {
     "STRING": None,
     "EXPRESSION": None,
     "LBRACE": None,
-    "ANY": None,
-    "NOT": None,
     "INT": "a number",
     "COMPARE": "a comparison (=, >=, <=)",
     "TIMES": None,
@@ -32,6 +31,10 @@ _SPOKEN = {
     "PLUS": None,
     "QMARK": None,
     "VBAR": "'|'",
+    "_ANY": None,
+    "_NOT": None,
+    "_P": "'P('",
+    "_E": "'E('",
     "LPAR": "'('",
     "RPAR": "')'",
     "RBRACE": "'}'",
@@ -39,8 +42,6 @@ _SPOKEN = {
     "EQUAL": "'='",
     "__ANON_0": "'..'",
     "$END": "the end of the question",
-    "P": "'P('",
-    "E": "'E('",
 }
 
 
@@ -63,8 +64,10 @@ def _parsed(text: str) -> ask.Question:
         raise QuerySyntaxError(_complaint(text, error)) from None
     except VisitError as error:
         if isinstance(error.orig_exc, QueryError):
-            raise error.orig_exc from None
+            raise _placed(text, error.orig_exc, error.obj) from None
         raise
+    except RecursionError:
+        raise QuerySyntaxError("the question is nested too deeply; ask its parts apart") from None
     assert isinstance(question, ask.Question)
     return question
 
@@ -76,32 +79,47 @@ def point(text: str, position: int, message: str) -> str:
     return f"{message}\n\n    {line}\n    {' ' * (position - line_start)}^"
 
 
-def locate_label(text: str, error: UnknownLabelError) -> UnknownLabelError:
-    """The same error, with a caret under the label in the text of the question."""
+def locate(text: str, error: QueryError) -> QueryError:
+    """The same error, with a caret under the label or the pattern that it is about in the text of the question."""
     for token in _parser().lex(text):
-        if token.type in ("WORD", "STRING") and _label(token) == error.label:
+        named = token.type in ("WORD", "STRING") and isinstance(error, UnknownLabelError) and _label(token) == error.label
+        if named or (token.type == "EXPRESSION" and LabelPattern(str(token)[1:-1]) == error.about):
             error.args = (point(text, token.start_pos or 0, str(error)),)
             break
+    return error
+
+
+def _placed(text: str, error: QueryError, made_of: Any) -> QueryError:
+    """The same error, with a caret under the number that is wrong, or where the part begins that is."""
+    if isinstance(made_of, Token):
+        position = made_of.start_pos or 0
+    else:
+        numbers = made_of.scan_values(lambda value: isinstance(value, Token) and value.type == "INT")
+        wrong = next((token.start_pos for token in numbers if int(token) == error.about), None)
+        position = made_of.meta.start_pos if wrong is None else wrong
+    error.args = (point(text, position, str(error)),)
     return error
 
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
     grammar = Path(__file__).with_name("language.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", maybe_placeholders=False)
+    return Lark(grammar, parser="lalr", maybe_placeholders=False, propagate_positions=True)
 
 
 def _complaint(text: str, error: UnexpectedInput) -> str:
     ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     position = len(text.rstrip()) if ended else int(error.pos_in_stream or 0)
     accepted = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None) or ())
-    wanted = sorted({name for each in accepted if (name := _SPOKEN.get(each, f"'{each.lower()}'"))})
+    wanted = sorted({name for each in accepted if (name := _SPOKEN.get(each, f"'{each.strip('_').lower()}'"))})
     if isinstance(error, UnexpectedCharacters):
         got = repr(text[position])
+        if "STRING" in accepted:
+            wanted.append('a label in "quotes"')
     else:
         got = "the end of the text" if ended else repr(str(error.token))  # type: ignore[attr-defined]
     word = re.match(r"\w+", text[position:])
-    spoken = [each.lower() for each in accepted if each.lower() in KEYWORDS]
+    spoken = [keyword for each in accepted if (keyword := each.strip("_").lower()) in KEYWORDS]
     near = did_you_mean(word[0], spoken) if word and not word[0].isdigit() and spoken else ""
     hint = near if "did you mean" in near else ""
     return point(text, position, f"expected {_either(wanted)}, got {got}{hint}")
@@ -117,13 +135,15 @@ def _label(token: Token) -> str:
     try:
         return str(json.loads(str(token), strict=False))
     except json.JSONDecodeError:
-        raise QuerySyntaxError(f'{token} is not a label: the escapes are those of JSON (\\n, \\t, \\", \\\\, \\u00e9)') from None
+        raise QueryError(f'{token} is not a label: the escapes are those of JSON (\\n, \\t, \\", \\\\, \\u00e9)') from None
 
 
 class _Builder(Transformer[Token, Any]):
     """The parser's tree to the objects of the language, bottom up."""
 
     def INT(self, token: Token) -> int:  # noqa: N802 - lark calls terminals by their names
+        if len(token) > 15:
+            raise QueryError(f"the number {token[:9]}… of {len(token)} digits is too large")
         return int(token)
 
     def WORD(self, token: Token) -> str:  # noqa: N802
@@ -216,10 +236,10 @@ class _Builder(Transformer[Token, Any]):
         return ~parts[0]
 
     def both(self, parts: list[say.Proposition]) -> say.Proposition:
-        return parts[0] if len(parts) == 1 else say.And(tuple(parts))
+        return reduce(and_, parts)
 
     def either(self, parts: list[say.Proposition]) -> say.Proposition:
-        return parts[0] if len(parts) == 1 else say.Or(tuple(parts))
+        return reduce(or_, parts)
 
     def probability(self, parts: list[say.Proposition]) -> ask.Question:
         return ask.Probability(*parts)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from beforehand.errors import QueryError
 from beforehand.queries.sets import EventSet, event_set
 
+MOST_TIMES = 4_000
+
 
 class Pattern:
     """A regular language over events."""
@@ -70,6 +72,12 @@ class Repeat(Pattern):
     high: int | None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.part, Pattern):
+            raise QueryError(f"a pattern is repeated; got {self.part!r}: write bh.pattern({self.part!r})")
+        if any(not isinstance(end, int) or isinstance(end, bool) for end in (self.low, self.high) if end is not None):
+            raise QueryError(f"a repetition has whole numbers; got {self.low!r}..{self.high!r}")
+        if max(self.low, self.high or 0) > MOST_TIMES:
+            raise QueryError(f"a pattern can be repeated at most {MOST_TIMES:,} times; got {self.low}..{self.high}")
         if self.low < 0 or (self.high is not None and self.high < max(1, self.low)):
             raise QueryError(f"a repetition needs 0 <= low <= high and high >= 1; got {self.low}..{self.high}")
 
@@ -91,13 +99,23 @@ def pattern(part: Pattern | EventSet | str | Iterable[str]) -> Pattern:
     return part if isinstance(part, Pattern) else One(event_set(part))
 
 
+def _check_parts(parts: list[Pattern]) -> None:
+    if not parts:
+        raise QueryError("a pattern has at least one event")
+    for part in parts:
+        if not isinstance(part, Pattern):
+            raise QueryError(f"a pattern is made of patterns; got {part!r}: write bh.pattern({part!r})")
+
+
 def chain(parts: Iterable[Pattern]) -> Pattern:
     """Patterns one after the other; chains within are opened, and a chain of one is that one."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, Chain) else (part,))]
+    _check_parts(flat)
     return flat[0] if len(flat) == 1 else Chain(tuple(flat))
 
 
 def choice(parts: Iterable[Pattern]) -> Pattern:
     """Any one of several patterns; choices within are opened, and a choice of one is that one."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, Choice) else (part,))]
+    _check_parts(flat)
     return flat[0] if len(flat) == 1 else Choice(tuple(flat))

@@ -126,8 +126,8 @@ def _(proposition: say.CountIs, of: Masks, ended: NDArray[np.bool_]) -> Piece:
     resolved = np.where((counts >= low) & (high is None or counts <= high), decided(YES), decided(NO))
     one_more = np.append(counts[1:], decided(YES if high is None else NO))
     moves = np.where(of(proposition.events)[None, :], one_more[:, None], counts[:, None])
-    moves = np.where(ended[None, :], resolved[:, None], moves)
-    return Piece(moves, {proposition.horizon: resolved})
+    finally_ = np.where(moves >= 0, resolved[np.maximum(moves, 0)], moves)
+    return Piece(np.where(ended[None, :], finally_, moves), {proposition.horizon: resolved})
 
 
 @piece.register
@@ -136,16 +136,17 @@ def _(proposition: say.Sequence, of: Masks, ended: NDArray[np.bool_]) -> Piece:
     parts = [anything, One(proposition.steps[0])]
     for at_once, events in zip(proposition.immediate, proposition.steps[1:], strict=True):
         parts += [One(events)] if at_once else [anything, One(events)]
-    return _recognise(Chain(tuple(parts)), proposition.horizon, of, len(ended))
+    return _recognise(Chain(tuple(parts)), proposition.horizon, of, ended)
 
 
 @piece.register
 def _(proposition: say.Matches, of: Masks, ended: NDArray[np.bool_]) -> Piece:
-    return _recognise(proposition.pattern, proposition.horizon, of, len(ended))
+    return _recognise(proposition.pattern, proposition.horizon, of, ended)
 
 
-def _recognise(pattern: Pattern, horizon: int, of: Masks, classes: int) -> Piece:
-    moves, start = recogniser(pattern, of, classes, dead=decided(NO), found=decided(YES))
+def _recognise(pattern: Pattern, horizon: int, of: Masks, ended: NDArray[np.bool_]) -> Piece:
+    moves, start = recogniser(pattern, of, len(ended), dead=decided(NO), found=decided(YES))
+    moves = np.where(ended[None, :] & (moves != decided(YES)), decided(NO), moves)
     return Piece(moves, {horizon: np.full(len(moves), decided(NO))}, start=start)
 
 
@@ -153,7 +154,7 @@ def counting(events: EventSet, horizon: int, of: Masks, ended: NDArray[np.bool_]
     """The piece whose outcome n is: n of the events within the horizon."""
     counts = np.arange(horizon + 1)
     moves = np.where(of(events)[None, :], np.minimum(counts + 1, horizon)[:, None], counts[:, None])
-    moves = np.where(ended[None, :], -1 - counts[:, None], moves)
+    moves = np.where(ended[None, :], -1 - moves, moves)
     return Piece(moves, {horizon: -1 - counts}, outcomes=horizon + 1)
 
 

@@ -74,17 +74,17 @@ class _Product:
 
     def _close(self, known: Ints) -> Ints:
         """All states that events alone can lead to."""
-        fresh = known
+        seen, fresh = set(known.tolist()), known
         while len(fresh):
-            reached = np.unique(self._move(fresh)[0])
-            fresh = np.setdiff1d(reached[reached >= 0], known, assume_unique=True)
-            known = np.union1d(known, fresh)
-            if len(known) > MOST_STATES:
+            reached = set(self._move(fresh)[0].ravel().tolist()) - seen - {-1}
+            fresh = np.array(sorted(reached), dtype=np.int64)
+            seen |= reached
+            if len(seen) > MOST_STATES:
                 raise TooManyStatesError(
                     f"the question needs more than {MOST_STATES:,} states; "
                     "use smaller counts or shorter patterns, or ask its parts apart"
                 )
-        return known
+        return np.array(sorted(seen), dtype=np.int64)
 
     def _move(self, codes: Ints) -> tuple[Ints, Ints]:
         """[states, classes] codes after each class of event, and [questions, states, classes] outcomes."""

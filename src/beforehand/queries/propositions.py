@@ -23,6 +23,12 @@ class Proposition:
     def __invert__(self) -> Proposition:
         return Not(self)
 
+    def __bool__(self) -> bool:
+        raise QueryError(
+            f"({self}) is neither true nor false yet: combine statements with &, | and ~ instead of and, or and not, "
+            "and write a range as .between(low, high)"
+        )
+
 
 def _flatten(kind: type[And] | type[Or], *parts: Proposition) -> tuple[Proposition, ...]:
     for part in parts:
@@ -38,16 +44,21 @@ def check_steps(steps: object, what: str = "a horizon") -> None:
     if not isinstance(steps, int) or isinstance(steps, bool):
         raise QueryError(f"{what} is a whole number of events; got {steps!r}")
     if steps < 1:
-        raise QueryError(f"{what} is at least 1 event from now; got {steps}")
+        raise QueryError(f"{what} is at least 1 event from now; got {steps}", about=steps)
     if steps > LONGEST_HORIZON:
-        raise QueryError(f"{what} of {steps:,} events is past the limit of {LONGEST_HORIZON:,}")
+        raise QueryError(f"{what} of {steps:,} events is past the limit of {LONGEST_HORIZON:,}", about=steps)
+
+
+def _check_range(low: object, high: object, what: str) -> None:
+    for end in (low, high):
+        if end is not None and (not isinstance(end, int) or isinstance(end, bool)):
+            raise QueryError(f"{what} is compared with whole numbers; got {end!r}")
 
 
 @dataclass(frozen=True)
 class _Bounded(Proposition):
     def __post_init__(self) -> None:
-        if getattr(self, "horizon", None) is not None:
-            check_steps(self.horizon)  # type: ignore[attr-defined]
+        check_steps(self.horizon)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,10 @@ class Before(_Bounded):
     first: EventSet
     second: EventSet
     horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None:
+            super().__post_init__()
 
     def within(self, horizon: int) -> Before:
         """The same, decided within so many events."""
@@ -104,7 +119,7 @@ class WhenIs(Proposition):
         if self.high is not None:
             check_steps(self.high, "the step of when(...)")
             if self.high < self.low:
-                raise QueryError(f"when(...) in {self.low}..{self.high} can never be true: the range is empty")
+                raise QueryError(f"when(...) in {self.low}..{self.high} can never be true: the range is empty", about=self.high)
 
     def __str__(self) -> str:
         return f"when({self.events}) {_comparison(self.low, self.high, floor=1)}"
@@ -121,10 +136,11 @@ class CountIs(_Bounded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _check_range(self.low, self.high, "count(...)")
         if self.low < 0:
             raise QueryError(f"a count is never below 0; got {self.low}")
         if self.high is not None and self.high < self.low:
-            raise QueryError(f"count(...) in {self.low}..{self.high} can never be true: the range is empty")
+            raise QueryError(f"count(...) in {self.low}..{self.high} can never be true: the range is empty", about=self.high)
 
     def __str__(self) -> str:
         return f"count({self.events}) {_comparison(self.low, self.high, floor=0)} within {self.horizon}"

@@ -95,7 +95,12 @@ def recogniser(
     # A state is the set of positions that may come next.
     numbers, waiting, rows = {whole.first: 0}, [whole.first], []
     for ready in waiting:
-        rows.append([_target(ready & allowed[c], whole.last, positions, numbers, waiting, dead, found) for c in range(classes)])
+        known: dict[int, int] = {}  # most classes hit the same positions
+        for c in range(classes):
+            hit = ready & allowed[c]
+            if hit not in known:
+                known[hit] = _target(hit, whole.last, positions, numbers, waiting, dead, found)
+        rows.append([known[ready & allowed[c]] for c in range(classes)])
     return np.array(rows, dtype=np.int64), 0
 
 
