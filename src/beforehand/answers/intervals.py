@@ -15,6 +15,8 @@ from beforehand.estimators import Tally
 # Samples × outcomes beyond which an interval by betting takes longer than the answer; wider questions get the asymptotic one.
 MOST_BETS = 4_000_000
 BLOCK = 1_024
+# Bounds closer than this leave nothing open: what remains is the rounding of sums.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,10 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
         if tally.skewed:
             low, high = _on_log_scale(certain, value, low, high)
         kind = "asymptotic"
-    low, high = low.clamp(certain, upper), high.clamp(certain, upper)
-    return Intervals(value, torch.minimum(low, value), torch.maximum(high, value), certain, upper, error, kind)
+    low, high = torch.minimum(low.clamp(certain, upper), value), torch.maximum(high.clamp(certain, upper), value)
+    open_ = upper - certain > ROUNDING
+    ends = (torch.where(open_, end, value) for end in (low, high, certain, upper))
+    return Intervals(value, *ends, error, kind)
 
 
 def of_ratio(tally: Tally, part: Tensor, whole: Tensor, confidence: float) -> Intervals:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from beforehand.answers.answer import Answer, Distribution
-from beforehand.answers.intervals import Intervals, of_columns, of_ratio, of_share, of_sum
+from beforehand.answers.intervals import ROUNDING, Intervals, of_columns, of_ratio, of_share, of_sum
 from beforehand.estimators import Tally
 from beforehand.events import Vocabulary
 from beforehand.queries import (
@@ -24,9 +24,6 @@ from beforehand.queries import (
     WhenDistribution,
     Which,
 )
-
-# Bounds closer than this leave nothing open: what remains is the rounding of sums.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)

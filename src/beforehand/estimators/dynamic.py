@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from beforehand.errors import TooExpensiveError
-from beforehand.estimators.frontier import StepTables, Tables
+from beforehand.estimators.frontier import StepTables, tables_of
 from beforehand.estimators.spread import in_order
 from beforehand.estimators.tally import Ledger, Tally, all_at_start, settled_at_start
 from beforehand.models import Markov
@@ -51,9 +51,9 @@ def solve(model: Markov, automaton: Automaton, histories: Sequence[Sequence[int]
 class _Forward:
     def __init__(self, model: Markov, automaton: Automaton, contexts: Tensor) -> None:
         self.automaton, self.model = automaton, model
-        self.tables = Tables(automaton, contexts.device)
+        self.tables = tables_of(automaton, contexts.device)
         self.ledger = Ledger(automaton, len(contexts), contexts.device)
-        sums = model.probabilities if self.tables.every_event_apart else model.probabilities @ self.tables.membership
+        sums = model.probabilities if self.tables.every_event_apart else model.probabilities @ self.tables.membership()
         self.class_masses = sums  # [contexts, classes]
         mass = torch.zeros(len(contexts), len(model.follow), self.tables.states(0), dtype=torch.float64)
         mass[torch.arange(len(contexts)), contexts, self.tables.start] = 1

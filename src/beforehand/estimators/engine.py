@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from beforehand.estimators.frontier import Expansion, Frontier, Picks, Tables
+from beforehand.estimators.frontier import Expansion, Frontier, Picks, Tables, tables_of
 from beforehand.estimators.tally import Tally, all_at_start, settled_at_start
 from beforehand.models import Model, State
 from beforehand.queries import Automaton
@@ -84,7 +84,7 @@ def run(
         return all_at_start(automaton, len(histories))
     state = model.start(histories)
     device = state.log_probs.device
-    prepared = Run(model, Tables(automaton, device), histories, keys.to(device), state)
+    prepared = Run(model, tables_of(automaton, device), histories, keys.to(device), state)
     policy = make(prepared)
     follow(prepared, policy, begin(prepared))
     return settled_at_start(automaton, policy.tallies())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -41,6 +41,11 @@ class StepTables:
         """[states, classes]: is something left to decide after this move?"""
         return self.next >= 0
 
+    @cached_property
+    def all_running(self) -> bool:
+        """Does no event decide everything?"""
+        return bool(self.running.all())
+
 
 class Tables:
     """An automaton ready for the engine: tables per step, made once for all steps that are alike.
@@ -54,12 +59,15 @@ class Tables:
         self.every_event_apart = bool((automaton.classes == np.arange(len(automaton.classes))).all())
         self._moves: dict[tuple[int, ...], Moves] = {}
         self._known: dict[tuple[int | None, ...], StepTables] = {}
+        self._at_step: dict[int, StepTables] = {}
+        self._membership: dict[torch.dtype, Tensor] = {}
         self._reached = [np.arange(automaton.states) == automaton.start]
 
-    @cached_property
-    def membership(self) -> Tensor:
+    def membership(self, dtype: torch.dtype = torch.float64) -> Tensor:
         """[vocabulary, classes]: 1 where an event is in a class."""
-        return torch.nn.functional.one_hot(self.classes, self.automaton.class_count).double()
+        if dtype not in self._membership:
+            self._membership[dtype] = torch.nn.functional.one_hot(self.classes, self.automaton.class_count).to(dtype)
+        return self._membership[dtype]
 
     @property
     def start(self) -> int:
@@ -72,6 +80,11 @@ class Tables:
 
     def at(self, step: int) -> StepTables:
         """The tables of one step."""
+        if step not in self._at_step:
+            self._at_step[step] = self._made(step)
+        return self._at_step[step]
+
+    def _made(self, step: int) -> StepTables:
         before, after = self._only(step - 1), self._only(step)
         key = (*self.automaton.phase(step), before, after)
         if key not in self._known:
@@ -104,6 +117,12 @@ class Tables:
             self._reached.append(reached)
         states = np.flatnonzero(self._reached[step])
         return int(states[0]) if len(states) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def tables_of(automaton: Automaton, device: torch.device) -> Tables:
+    """The tables of the last few dozen automata are kept."""
+    return Tables(automaton, device)
 
 
 @dataclass(frozen=True)
@@ -163,7 +182,7 @@ class Expansion:
     def _class_sums(self) -> Tensor:
         if self.tables.every_event_apart:
             return self.probs
-        return (self.shares @ self.tables.membership.to(self.shares.dtype)).double()
+        return (self.shares @ self.tables.membership(self.shares.dtype)).double()
 
     @cached_property
     def scale(self) -> Tensor:
@@ -224,12 +243,14 @@ class Layout:
     """Rows of each history side by side: [rows, …] padded to [histories, most rows of one, …]; owners must be sorted."""
 
     def __init__(self, owner: Tensor, histories: int) -> None:
-        self.histories = histories
+        self.histories, self.owner = histories, owner
+        if histories == 1:
+            self.width, self.full, self.begins = len(owner), True, torch.zeros(1, dtype=torch.long, device=owner.device)
+            return
         counts = torch.bincount(owner, minlength=histories)
         self.width = int(counts.max()) if len(counts) else 0
         self.full = len(owner) == histories * self.width
         self.begins = torch.cumsum(counts, 0) - counts
-        self.owner = owner
 
     @cached_property
     def _place(self) -> Tensor:

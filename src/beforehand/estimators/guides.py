@@ -19,6 +19,8 @@ from beforehand.models import Surrogate
 
 # How far what the run has met bends the distilled values: to this power of the ratio, and by at most this factor before.
 BEND, MOST_BEND = 0.7, 4.0
+# The first row alone has too little to say.
+FIRST_LOOK = 2
 
 
 class Guide(Protocol):
@@ -75,10 +77,12 @@ class Bent(Distilled):
     def candidates(self, expansion: Expansion) -> Tensor:
         """Learns from the rows, then bends what is looked up."""
         self.chains.observe(expansion)
-        if not self.bend or expansion.step >= AGAIN * self.looked:
-            self._look(expansion.step)
-        bend = by_candidate(self.bend[expansion.step - self.looked], self.chains.kind, expansion)
-        value = super().candidates(expansion) * bend
+        value, step = super().candidates(expansion), expansion.step
+        if step < FIRST_LOOK:
+            return value
+        if not self.bend or step >= AGAIN * self.looked:
+            self._look(step)
+        value = value * by_candidate(self.bend[step - self.looked], self.chains.kind, expansion)
         return value.clamp_(max=1) if self.single else value
 
     def descend(self, rows: Tensor, events: Tensor) -> None:

@@ -23,7 +23,7 @@ MOST_EVENTS = 512
 # How many observations the prior counts for: the average of what was met, or what a distilled lookahead says.
 STRENGTH, DISTILLED_STRENGTH = 0.5, 3.0
 # A question without a horizon is followed so far; the chain is looked through again each time the steps have grown by this.
-FAR, AGAIN = 60, 1.6
+FAR, AGAIN = 60, 3
 
 
 def events_apart(run: Run) -> bool:
@@ -92,8 +92,11 @@ def backwards(chain: Tensor, class_of: Tensor, tables: Tables, reward: list[Tens
 def _onward(value: Tensor, class_of: Tensor, moves: StepTables, reward: list[Tensor]) -> Tensor:
     """[batch, kinds, states before]: what an event of this kind from this state decides, and the value of where it leads."""
     lands = moves.next[:, class_of].T  # [kinds, states before]
-    rows = torch.arange(len(lands), device=lands.device)[:, None]
-    onward = value.flatten(1)[:, rows * moves.after + lands.clamp(min=0)] * (lands >= 0)
+    if moves.after == 1:
+        onward = value * (lands >= 0)
+    else:
+        rows = torch.arange(len(lands), device=lands.device)[:, None]
+        onward = value.flatten(1)[:, rows * moves.after + lands.clamp(min=0)] * (lands >= 0)
     for emits, each, emitting in zip(moves.emits, reward, moves.emitting, strict=True):
         if emitting:
             taken = emits[:, class_of].T

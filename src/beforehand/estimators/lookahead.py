@@ -35,7 +35,7 @@ class Values:
         automaton = tables.automaton
         self.horizon = automaton.horizon
         probabilities = surrogate.probabilities
-        self.class_masses = probabilities if tables.every_event_apart else probabilities @ tables.membership
+        self.class_masses = probabilities if tables.every_event_apart else probabilities @ tables.membership()
         self.last = self.horizon or max(automaton.deadlines, default=0)
         self.single = is_single(automaton)
         self.reward_rows = rewards(tables, self.class_masses[:1])

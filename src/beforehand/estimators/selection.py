@@ -12,6 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+# The last place drawn must stay below the sum of all scores, and rounding alone is no chance.
+JUST_BELOW, JUST_ABOVE = 1 - 2.0**-50, 1 + 1e-12
+
 
 class Sifted(NamedTuple):
     """Those that live, in the order of histories and places, each with one over the chance that it had."""
@@ -27,37 +30,30 @@ def sift(score: Tensor, room: Tensor, start: Tensor) -> Sifted:
 
     The scores are used up: those that live for certain are zero afterwards.
     """
-    most = min(int(room.max()) + 1, score.shape[1])  # one more than there is room for tells whether all fit
-    top, place = torch.topk(score, most, dim=1)
-    heavy = _heavy(score, top.double(), room)
+    candidates = score.shape[1]
+    most = min(int(room.max()) + 1, candidates)  # one more than there is room for tells whether all fit
     rank = torch.arange(most, device=score.device)
-    kept = (rank < heavy[:, None]) & (top > 0)
+    top, place = torch.topk(score, most, dim=1)
+    heavy = _heavy(score, top.double(), room[:, None] - rank)[:, None]
+    kept = (rank < heavy) & (top > 0)
     light = score.scatter_(1, place, torch.where(kept, 0, top)).cumsum(1, dtype=torch.float64)
-    drawn_place, drawn, factor = _systematic(light, score, (room - heavy).clamp(min=0), start, most)
-    places = torch.cat([torch.where(kept, place, score.shape[1]), torch.where(drawn, drawn_place, score.shape[1])], 1)
-    factors = torch.cat([torch.ones_like(factor), factor], 1)
-    places, order = torch.sort(places, dim=1)
-    there = places < score.shape[1]
-    history = there.nonzero()[:, 0]
-    return Sifted(history, places[there], factors.gather(1, order)[there], (order >= most)[there])
-
-
-def _heavy(score: Tensor, top: Tensor, room: Tensor) -> Tensor:
-    """How many live for certain: those at or above the threshold that what is below it and the places left to it make."""
-    before = top.cumsum(1) - top
-    spare = room[:, None] - torch.arange(top.shape[1], device=top.device)
-    level = (score.sum(1, keepdim=True) - before).clamp(min=0) / spare.clamp(min=1)
-    fits = (top < level) & (spare > 0)
-    first = torch.where(fits.any(1), fits.int().argmax(1), (room.clamp(max=top.shape[1]) - 1).clamp(min=0))
-    all_fit = (top > 0).sum(1) <= room
-    return torch.where(all_fit, top.shape[1], first)
-
-
-def _systematic(light: Tensor, score: Tensor, count: Tensor, start: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor]:
-    total = light[:, -1]
+    total, count = light[:, -1:], room[:, None] - heavy
     spacing = total / count.clamp(min=1)
-    steps = torch.arange(most, device=light.device)
-    position = torch.minimum((start[:, None] + steps) * spacing[:, None], torch.nextafter(total, torch.zeros_like(total))[:, None])
-    place = torch.searchsorted(light, position.contiguous(), right=True).clamp(max=light.shape[1] - 1)
-    drawn = (steps < count[:, None]) & (total > 0)[:, None]
-    return place, drawn, spacing[:, None] / score.gather(1, place).double().clamp(min=1e-300)
+    position = (start[:, None] + rank) * (spacing * JUST_BELOW)
+    drawn = torch.searchsorted(light, position, right=True)
+    lives = torch.zeros(len(score), candidates + 1, dtype=torch.bool, device=score.device)
+    lives.scatter_(1, torch.where(kept, place, candidates), True)
+    lives.scatter_(1, torch.where((rank < count) & (total > 0), drawn, candidates), True)
+    history, place = lives[:, :candidates].nonzero(as_tuple=True)
+    own, apart = score[history, place].double(), spacing[history, 0]
+    thinned = (own > 0) & (own * JUST_ABOVE < apart)
+    return Sifted(history, place, torch.where(thinned, apart / own, 1), thinned)
+
+
+def _heavy(score: Tensor, top: Tensor, spare: Tensor) -> Tensor:
+    """How many live for certain: those at or above the threshold, which is what is below it, shared among the places left to it.
+    At least one place is left."""
+    rest = score.sum(1, keepdim=True) - (top.cumsum(1) - top)
+    fits = (top * spare < rest) | (spare <= 1)
+    fits[:, -1] = True
+    return fits.to(torch.int8).argmax(1)

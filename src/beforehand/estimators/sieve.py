@@ -64,7 +64,8 @@ class SievePolicy:
         """Scores, sifts, and notes who lived by chance."""
         frontier, histories = expansion.frontier, expansion.histories
         u = expansion.shares * (expansion.weight * expansion.scale).to(expansion.shares.dtype)[:, None]
-        u *= expansion.running.to(u.dtype)
+        if expansion.closed is not None or not expansion.moves.all_running:
+            u *= expansion.running.to(u.dtype)
         value, score = self._score(expansion, u)
         layout = Layout(frontier.owner, histories)
         ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)  # by event, then by parent: alike ones side by side
