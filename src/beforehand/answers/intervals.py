@@ -52,8 +52,8 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
         kind = "asymptotic"
     low, high = torch.minimum(low.clamp(certain, upper), value), torch.maximum(high.clamp(certain, upper), value)
     open_ = upper - certain > ROUNDING
-    ends = (torch.where(open_, end, value) for end in (low, high, certain, upper))
-    return Intervals(value, *ends, error, kind)
+    low, high, certain, upper = (torch.where(open_, end, value) for end in (low, high, certain, upper))
+    return Intervals(value, low, high, certain, upper, error, kind)
 
 
 def of_ratio(tally: Tally, part: Tensor, whole: Tensor, confidence: float) -> Intervals:
