@@ -72,7 +72,9 @@ def _left(tally: Tally) -> Tensor:
     """What a question without a horizon has left open when the run stopped, a search's dropped mass apart."""
     if not tally.columns.endless:
         return torch.zeros_like(tally.missing)
-    left = 1 - tally.mass[:, : tally.columns.outcomes].sum(1) - tally.missing
+    left = tally.open
+    if left is None:
+        left = 1 - tally.mass[:, : tally.columns.outcomes].sum(1) - tally.missing
     return torch.where(left > ROUNDING, left, 0)
 
 

@@ -4,6 +4,11 @@ A row belongs to the first of its ancestors that lived by chance, its unit; a ro
 number is that of the unit. The units made at one step are a systematic sample, in order; with y the mass that each finally
 decided, neighbours' differences tell their variance, n/(2(n − 1)) Σ (y_i − y_{i−1})², added up over the steps. What no chance
 was involved in has no variance and is certain.
+
+That is too much where later draws make up for earlier ones, as systematic draws do: a unit's y is noisy though the sum of all is
+not. Where a lookahead tells values, there is a second estimate: how far, step by step, the chosen rows turned out to be worth one
+step later more or less than their values said (`Surprises`). It misses what comes out only after several steps, and so is rather
+too small where the first is too large; the geometric mean of both variances comes closest (docs/explanation/intervals.md).
 """
 
 from __future__ import annotations
@@ -78,14 +83,39 @@ class Lineage:
         if corrected_column is not None:
             found[:, corrected_column] += corrected
         each = found[:, wanted] if isinstance(wanted, slice) else torch.einsum("uc,ucj->uj", found, wanted[owner])
-        number, size = _groups(owner, step)
-        neighbours = (number[1:] == number[:-1])[:, None]
-        share = torch.where(size > 1, size / (2 * (size - 1).clamp(min=1)), 0)[number[1:]]
-        apart = torch.where(neighbours, share * (each[1:] - each[:-1]) ** 2, 0)
-        alone = torch.where(size[number] > 1, 0, each**2)
-        variance = by_history(apart, owner[1:], self.histories) + by_history(alone, owner, self.histories)
-        squares = by_history(apart**2, owner[1:], self.histories) + by_history(alone**2, owner, self.histories)
+        parts = _successive(each, *_groups(owner, step))
+        variance, squares = (by_history(part, owner, self.histories) for part in (parts, parts**2))
         return variance, torch.where(squares > 0, 2 * variance**2 / squares.clamp(min=1e-300), torch.inf)
+
+
+class Surprises:
+    """The variance of every step's draw, from what the rows drawn were worth one step later beyond what had been expected."""
+
+    def __init__(self, histories: int, device: torch.device) -> None:
+        self.variance = torch.zeros(histories, dtype=torch.float64, device=device)
+        self._pending: tuple[Tensor, Tensor, Tensor] | None = None
+
+    def expect(self, owner: Tensor, drawn: Tensor, worth: Tensor) -> None:
+        """The rows that live on, which of them lived by chance, and what they are expected to be worth."""
+        self._pending = (owner, drawn, worth) if len(owner) else None
+
+    def find(self, worth: Tensor) -> None:
+        """What the same rows are worth one step later."""
+        if self._pending is None:
+            return
+        owner, drawn, expected = self._pending
+        owner, surprise = owner[drawn], (worth - expected)[drawn][:, None]
+        _, number, size = torch.unique_consecutive(owner, return_inverse=True, return_counts=True)
+        self.variance.index_add_(0, owner, _successive(surprise, number, size.double()[:, None])[:, 0])
+        self._pending = None
+
+
+def _successive(each: Tensor, number: Tensor, size: Tensor) -> Tensor:
+    """Each draw's part of n/(2(n − 1)) Σ (y_i − y_{i−1})² within its group; one that is alone counts as its own square."""
+    parts = torch.where(size[number] > 1, 0, each**2)
+    share = torch.where(size > 1, size / (2 * (size - 1).clamp(min=1)), 0)[number[1:]]
+    parts[1:] += torch.where((number[1:] == number[:-1])[:, None], share * (each[1:] - each[:-1]) ** 2, 0)
+    return parts
 
 
 def _groups(owner: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from beforehand.estimators.frontier import Tables
 from beforehand.queries import Automaton
 
 # An outcome rarer than this, as far as the single events tell, counts as if it were not.
-RAREST = 1e-3
+RAREST = 1e-6
 LONGEST = 500
 
 

@@ -21,11 +21,11 @@ from beforehand.errors import MethodError
 from beforehand.estimators.engine import TOLERANCE, Run, plain_advance
 from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
 from beforehand.estimators.guides import Guide, guide
-from beforehand.estimators.lineage import Lineage
+from beforehand.estimators.lineage import Lineage, Surprises
 from beforehand.estimators.randomness import uniforms
 from beforehand.estimators.rewards import matters
 from beforehand.estimators.selection import sift
-from beforehand.estimators.tally import Ledger, Tally
+from beforehand.estimators.tally import Combinations, Ledger, Tally
 from beforehand.models import Model
 from beforehand.queries import YES
 
@@ -49,16 +49,26 @@ class SievePolicy:
         self.starts = uniforms(run.keys[:, None], 0, torch.arange(run.steps + 1, device=run.device))
         self.guide: Guide | None = guide(run) if lookahead else None
         self.corrects = correct and self.guide is not None and self.guide.single
+        self.surprises = Surprises(count, run.device)
+        self.left = torch.zeros(count, dtype=torch.float64, device=run.device)
 
     def open_mass(self, expansion: Expansion) -> Tensor:
-        """The weight of the rows."""
-        return by_history(expansion.weight, expansion.frontier.owner, expansion.histories)
+        """The weight of the rows. What this step leaves of it is remembered, in case it is the last."""
+        running = expansion.moves.running[expansion.frontier.automaton if len(expansion.moves.running) > 1 else slice(None)]
+        stays = expansion.weight * (expansion.class_masses * running).sum(1)
+        found, after = (by_history(mass, expansion.frontier.owner, expansion.histories) for mass in (expansion.weight, stays))
+        self.left = torch.where(found > 0, after, self.left)
+        return found
 
     def settle(self, expansion: Expansion) -> None:
         """What the rows decide goes to their units."""
+        self.gained = torch.zeros_like(expansion.weight)
         for question, emitting in enumerate(expansion.moves.emitting):
             if emitting:
-                self.lineage.add(question, self.unit, expansion.decided(question) * expansion.weight[:, None], expansion.step)
+                decided = expansion.decided(question) * expansion.weight[:, None]
+                self.lineage.add(question, self.unit, decided, expansion.step)
+                if self.corrects:
+                    self.gained = decided[:, YES]
 
     def select(self, expansion: Expansion) -> Picks:
         """Scores, sifts, and notes who lived by chance."""
@@ -76,8 +86,11 @@ class SievePolicy:
         unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, weight, expansion.step)
         if value is not None and self.corrects:
             before = (u * value).sum(1, dtype=torch.float64) * (room > 0)[frontier.owner]
+            after = weight * value.expand_as(u)[rows, events]
             self.lineage.correct(self.unit, before)
-            self.lineage.correct(unit, -weight * value.expand_as(u)[rows, events])
+            self.lineage.correct(unit, -after)
+            self.surprises.find(self.gained + before)
+            self.surprises.expect(lived.history, lived.thinned, after)
         if self.guide is not None:
             self.guide.descend(rows, events)
         self.unit = unit
@@ -90,6 +103,7 @@ class SievePolicy:
 
     def tallies(self) -> list[Tally]:
         """Sums over units."""
+        self.surprises.find(self.gained)
         return [self._tally(question) for question in range(len(self.ledger.columns))]
 
     def _room(self, expansion: Expansion) -> Tensor:
@@ -102,7 +116,7 @@ class SievePolicy:
 
     def _steps_left(self, expansion: Expansion) -> Tensor:
         """Until next to nothing is undecided, if it goes on as at this step."""
-        before = self.open_mass(expansion)
+        before = by_history(expansion.weight, expansion.frontier.owner, expansion.histories)
         after = by_history(expansion.weight * expansion.running_mass, expansion.frontier.owner, expansion.histories)
         rate = (after / before.clamp(min=1e-300)).clamp(1e-6, 1 - 1e-6).log()
         return ((TOLERANCE / after.clamp(min=TOLERANCE / 2)).log() / rate).ceil().clamp(5, SLOWEST).nan_to_num(5).long()
@@ -118,10 +132,16 @@ class SievePolicy:
         mean = by_history(score.sum(1).double(), frontier.owner, expansion.histories) / whole.clamp(min=1e-300)
         return value, score.addcmul_(u, (FLOOR * mean[frontier.owner] + 1e-12).to(u.dtype)[:, None])
 
+    def _spread(self, question: int, column: int | None, wanted: Combinations) -> tuple[Tensor, Tensor]:
+        variance, freedom = self.lineage.spread(question, column, wanted)
+        only_yes = self.corrects and isinstance(wanted, slice) and wanted == slice(YES, YES + 1)
+        return (variance * self.surprises.variance[:, None]).sqrt() if only_yes else variance, freedom
+
     def _tally(self, question: int) -> Tally:
         column = YES if self.corrects else None
         mass, columns = self.lineage.total(question, column), self.ledger.columns[question]
         tally = Tally(columns, mass, self.lineage.certain(question), self.ledger.calls, torch.zeros_like(mass[:, 0]))
-        tally.spread = lambda wanted: self.lineage.spread(question, column, wanted)
+        tally.spread = lambda wanted: self._spread(question, column, wanted)
         tally.doubt, tally.skewed = self.lineage.doubt(), not self.corrects
+        tally.open = self.left
         return tally

@@ -79,6 +79,7 @@ class Tally:
     skewed: bool = False
     doubt: Tensor | None = None
     coverage: Tensor | None = None
+    open: Tensor | None = None  # what is undecided, where the masses alone do not tell because they were corrected
     first_is_certain: bool = True  # what the first event decides was read off, not drawn
 
 
