@@ -41,6 +41,7 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
         upper[:, 0] = certain[:, 0]  # nothing that comes later adds to the first step
     if tally.spread is None:
         return _without_chance(tally, value, upper)
+    value = torch.minimum(value.clamp(min=certain), upper)  # a correction may carry a small answer out of its certain bounds
     error, freedom = _errors(tally, columns)
     if tally.samples is not None and tally.ceiling is not None and tally.samples[:, :, columns].numel() <= MOST_BETS:
         low, high = _by_betting(tally, columns, confidence)
@@ -49,6 +50,8 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
         low, high = _by_student(tally, value, error, freedom, confidence)
         if tally.skewed:
             low, high = _on_log_scale(certain, value, low, high)
+        if tally.blind and tally.doubt is not None:
+            high = torch.maximum(high, value + tally.doubt[:, None])
         kind = "asymptotic"
     low, high = torch.minimum(low.clamp(certain, upper), value), torch.maximum(high.clamp(certain, upper), value)
     open_ = upper - certain > ROUNDING
@@ -109,15 +112,17 @@ def of_share(tally: Tally, so: int, nope: int, confidence: float) -> Intervals:
 def of_sum(tally: Tally, weights: Tensor, confidence: float) -> Intervals:
     """Σ weights·mass."""
     value = (tally.mass @ weights)[:, None]
+    slack = (1 - tally.certain[:, : tally.columns.outcomes].sum(1, keepdim=True)).clamp(min=0)
     if tally.spread is None:
-        slack = (1 - tally.certain[:, : tally.columns.outcomes].sum(1, keepdim=True)).clamp(min=0)
         exact = not bool((tally.missing > 0).any())
         high = value if exact else value + slack * weights.max()
         return Intervals(value, value, high, value, high, torch.zeros_like(value), "exact" if exact else "certified")
     variance, freedom = tally.spread(weights[None, :, None].expand(len(value), -1, -1))
     error = variance.clamp(min=0).sqrt()
-    low, high = _by_student(tally, value, error, freedom, confidence)
-    return Intervals(value, low, high, low, high, error, "asymptotic")
+    lower = (tally.certain @ weights)[:, None] + slack * weights.min()
+    upper = (tally.certain @ weights)[:, None] + slack * weights.max()
+    low, high = (end.clamp(lower, upper) for end in _by_student(tally, value, error, freedom, confidence))
+    return Intervals(value, torch.minimum(low, value), torch.maximum(high, value), lower, upper, error, "asymptotic")
 
 
 def _without_chance(tally: Tally, value: Tensor, upper: Tensor) -> Intervals:

@@ -20,19 +20,19 @@ from torch import Tensor
 from beforehand.errors import MethodError
 from beforehand.estimators.engine import TOLERANCE, Run, plain_advance
 from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
-from beforehand.estimators.guides import Guide, guide
-from beforehand.estimators.lineage import Lineage, Surprises
+from beforehand.estimators.guides import Distilled, Guide, guide
+from beforehand.estimators.islands import Islands, Order, how_many
 from beforehand.estimators.randomness import uniforms
 from beforehand.estimators.rewards import matters
 from beforehand.estimators.selection import sift
-from beforehand.estimators.tally import Combinations, Ledger, Tally
+from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Model
 from beforehand.queries import YES
 
 # The floor of ψ, as a share of its mean: how far the surrogate is trusted to call a candidate unimportant.
-FLOOR = 0.1
-# How many rows a question without a horizon is never left with less of, and how fast it is expected to be decided at most.
-FEWEST, SLOWEST = 2, 400
+FLOOR = 0.4
+# A question without a horizon is expected to be decided in so many steps at most, and its budget is laid out for so many.
+SLOWEST, EXPECTED = 400, 100
 
 
 class SievePolicy:
@@ -44,12 +44,12 @@ class SievePolicy:
         if run.automaton.horizon is not None and budget < steps:
             raise MethodError(f"a budget of {budget} calls is not enough for a single row of {steps} steps; give at least {steps}")
         self.ledger = Ledger(run.automaton, count, run.device)
-        self.lineage = Lineage(count, count * budget, self.ledger.columns, run.device)
-        self.unit = torch.arange(count, device=run.device)
-        self.starts = uniforms(run.keys[:, None], 0, torch.arange(run.steps + 1, device=run.device))
+        self.count = how_many(budget, EXPECTED if run.automaton.horizon is None else steps)
+        self.islands = Islands(count, self.count, self.ledger.columns, run.device)
+        self.ground = torch.arange(count, device=run.device) * (self.count + 1)
         self.guide: Guide | None = guide(run) if lookahead else None
         self.corrects = correct and self.guide is not None and self.guide.single
-        self.surprises = Surprises(count, run.device)
+        self.knows = isinstance(self.guide, Distilled)  # or else only what this run has met
         self.left = torch.zeros(count, dtype=torch.float64, device=run.device)
 
     def open_mass(self, expansion: Expansion) -> Tensor:
@@ -61,14 +61,11 @@ class SievePolicy:
         return found
 
     def settle(self, expansion: Expansion) -> None:
-        """What the rows decide goes to their units."""
-        self.gained = torch.zeros_like(expansion.weight)
+        """What the rows decide goes to their islands."""
         for question, emitting in enumerate(expansion.moves.emitting):
             if emitting:
                 decided = expansion.decided(question) * expansion.weight[:, None]
-                self.lineage.add(question, self.unit, decided, expansion.step)
-                if self.corrects:
-                    self.gained = decided[:, YES]
+                self.islands.add(question, self.ground, decided, expansion.step)
 
     def select(self, expansion: Expansion) -> Picks:
         """Scores, sifts, and notes who lived by chance."""
@@ -77,24 +74,26 @@ class SievePolicy:
         if expansion.closed is not None or not expansion.moves.all_running:
             u *= expansion.running.to(u.dtype)
         value, score = self._score(expansion, u)
-        layout = Layout(frontier.owner, histories)
-        ordered = layout.pad(score, 0).transpose(1, 2).reshape(histories, -1)  # by event, then by parent: alike ones side by side
         room = self._room(expansion)
-        lived = sift(ordered, room, self.starts[:, expansion.step])
-        rows, events = layout.rows(lived.history, lived.place % layout.width), lived.place // layout.width
+        order = Order(self.ground, histories, self.count + 1, Layout(frontier.owner, histories))
+        lived = sift(order.line(score), order.edges(u.shape[1]), room, self._starts(expansion.step))
+        rows, events, ground = order.rows(lived.history, lived.place, u.shape[1])
+        ground = torch.where(lived.island > 0, lived.history * (self.count + 1) + lived.island, ground)
         weight = u[rows, events].double() * lived.factor
-        unit = self.lineage.descend(self.unit[rows], lived.history, lived.thinned, weight, expansion.step)
+        self.islands.drawn(lived.history, torch.where(lived.island > 0, weight, 0))
+        in_place = torch.argsort(ground * (len(u) * u.shape[1]) + lived.place)
+        rows, events, ground, weight = (each[in_place] for each in (rows, events, ground, weight))
         if value is not None and self.corrects:
-            before = (u * value).sum(1, dtype=torch.float64) * (room > 0)[frontier.owner]
-            after = weight * value.expand_as(u)[rows, events]
-            self.lineage.correct(self.unit, before)
-            self.lineage.correct(unit, -after)
-            self.surprises.find(self.gained + before)
-            self.surprises.expect(lived.history, lived.thinned, after)
+            self.islands.correct(self.ground, (u * value).sum(1, dtype=torch.float64) * (room > 0)[frontier.owner])
+            self.islands.correct(ground, -weight * value.expand_as(u)[rows, events])
         if self.guide is not None:
             self.guide.descend(rows, events)
-        self.unit = unit
+        self.ground = ground
         return Picks(rows, events, weight.log())
+
+    def _starts(self, step: int) -> Tensor:
+        """[histories, islands]: the random numbers of a step."""
+        return uniforms(self.run.keys[:, None], step, torch.arange(self.count, device=self.run.device))
 
     def advance(self, model: Model, expansion: Expansion, picks: Picks) -> Frontier:
         """Counts a call for every row."""
@@ -102,17 +101,17 @@ class SievePolicy:
         return plain_advance(model, expansion, picks)
 
     def tallies(self) -> list[Tally]:
-        """Sums over units."""
-        self.surprises.find(self.gained)
+        """Sums over islands."""
         return [self._tally(question) for question in range(len(self.ledger.columns))]
 
     def _room(self, expansion: Expansion) -> Tensor:
         """Rows in proportion to the step, of what is left of the budget; without a horizon, as many as it will probably take."""
         left, step, steps = self.budget - self.ledger.calls, expansion.step, self.run.steps - 1
         if self.run.automaton.horizon is None:
-            return torch.minimum((left // self._steps_left(expansion)).clamp(min=FEWEST), left)
+            room = torch.minimum((left // self._steps_left(expansion)).clamp(min=self.count), left)
+            return torch.where(room < self.count, 0, room)
         rest = (steps * (steps + 1) - step * (step - 1)) // 2
-        return (left * step // max(1, rest)).clamp(min=1)
+        return (left * step // max(1, rest)).clamp(min=self.count)
 
     def _steps_left(self, expansion: Expansion) -> Tensor:
         """Until next to nothing is undecided, if it goes on as at this step."""
@@ -132,16 +131,12 @@ class SievePolicy:
         mean = by_history(score.sum(1).double(), frontier.owner, expansion.histories) / whole.clamp(min=1e-300)
         return value, score.addcmul_(u, (FLOOR * mean[frontier.owner] + 1e-12).to(u.dtype)[:, None])
 
-    def _spread(self, question: int, column: int | None, wanted: Combinations) -> tuple[Tensor, Tensor]:
-        variance, freedom = self.lineage.spread(question, column, wanted)
-        only_yes = self.corrects and isinstance(wanted, slice) and wanted == slice(YES, YES + 1)
-        return (variance * self.surprises.variance[:, None]).sqrt() if only_yes else variance, freedom
-
     def _tally(self, question: int) -> Tally:
         column = YES if self.corrects else None
-        mass, columns = self.lineage.total(question, column), self.ledger.columns[question]
-        tally = Tally(columns, mass, self.lineage.certain(question), self.ledger.calls, torch.zeros_like(mass[:, 0]))
-        tally.spread = lambda wanted: self._spread(question, column, wanted)
-        tally.doubt, tally.skewed = self.lineage.doubt(), not self.corrects
+        mass, columns = self.islands.total(question, column), self.ledger.columns[question]
+        tally = Tally(columns, mass, self.islands.certain(question), self.ledger.calls, torch.zeros_like(mass[:, 0]))
+        tally.spread = lambda wanted: self.islands.spread(question, column, wanted)
+        tally.doubt, tally.blind = self.islands.heaviest, self.guide is None
+        tally.skewed = not self.corrects or not self.knows
         tally.open = self.left
         return tally

@@ -63,8 +63,8 @@ class Tally:
     combinations of columns, weights [histories, columns, combinations] or the columns of a slice one by one, to
     [histories, combinations], and their degrees of freedom; None where nothing was left to chance. `skewed`: every draw
     adds, so an estimate is rather too small than too large. `doubt`: per history, what one more unlucky draw could have
-    held. `samples`: [histories, paths, columns] independent values, where a method has them, the first `sizes` of each
-    history, each within [0, `ceiling`] beyond what is certain.
+    held; `blind`: nothing told which draws that might be. `samples`: [histories, paths, columns] independent values, where a
+    method has them, the first `sizes` of each history, each within [0, `ceiling`] beyond what is certain.
     """
 
     columns: Columns
@@ -78,6 +78,7 @@ class Tally:
     ceiling: Tensor | None = None
     skewed: bool = False
     doubt: Tensor | None = None
+    blind: bool = False
     coverage: Tensor | None = None
     open: Tensor | None = None  # what is undecided, where the masses alone do not tell because they were corrected
     first_is_certain: bool = True  # what the first event decides was read off, not drawn
