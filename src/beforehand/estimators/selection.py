@@ -35,32 +35,49 @@ def sift(score: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> Sifted:
     `edges` tells where the common ground and each island begin and end, `start` [histories, islands] are random numbers in [0, 1).
     There must be room for one of each island, or for none. The scores are used up: those that live for certain are zero afterwards.
     """
-    islands = start.shape[1]
-    kept, place = _heavy(score, room, islands)
-    light = score.scatter_(1, place, torch.where(kept, 0, score.gather(1, place))).cumsum(1, dtype=torch.float64)
-    at_edge = torch.where(edges > 0, light.gather(1, (edges - 1).clamp(min=0)), 0)
+    kept, place = _heavy(score, room, start.shape[1])
+    surely, which = kept.nonzero(as_tuple=True)
+    places = place[surely, which]
+    score[surely, places] = 0
+    history, drawn, factor, island = _light(score, edges, room - kept.sum(1), start)
+    return Sifted(
+        torch.cat([surely, history]),
+        torch.cat([places, drawn]),
+        torch.cat([factor.new_ones(len(surely)), factor]),
+        torch.cat([torch.zeros_like(surely), island]),
+    )
+
+
+def _light(score: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> Sifted:
+    """One draw of every island, from the running sum of its own scores and then of its share of the common ground's."""
+    islands, sums = start.shape[1], score.cumsum(1, dtype=torch.float64)
+    at_edge = torch.where(edges > 0, sums.gather(1, (edges - 1).clamp(min=0)), 0)
     masses = at_edge.diff(dim=1)
     own, common = masses[:, 1:], masses[:, :1]
     mass = own + common / islands
-    count = _shared_out(mass, room - kept.sum(1))
+    count = _shared_out(mass, room)
     spacing = mass / count.clamp(min=1)
     rank = torch.arange(int(count.max()), device=score.device)
-    position = (start[:, :, None] + rank) * (spacing * JUST_BELOW)[:, :, None]
-    from_own = position < own[:, :, None]
-    target = torch.where(from_own, at_edge[:, 1:-1, None] + position, (position - own[:, :, None]) * islands)
-    end = torch.where(from_own, at_edge[:, 2:, None], common[:, :, None])
-    target = torch.minimum(target, torch.nextafter(end, torch.zeros_like(end)))
-    drawn = torch.searchsorted(light, target.flatten(1), right=True).reshape(target.shape)
     history, island, number = (rank < count[:, :, None]).nonzero(as_tuple=True)
-    where = drawn[history, island, number]
-    factor = spacing[history, island] / score[history, where].double()
-    surely, which = kept.nonzero(as_tuple=True)
-    return Sifted(
-        torch.cat([surely, history]),
-        torch.cat([place[surely, which], where]),
-        torch.cat([torch.ones(len(surely), dtype=torch.float64, device=score.device), factor]),
-        torch.cat([torch.zeros_like(surely), island + 1]),
-    )
+    position = (start[history, island] + number) * (spacing[history, island] * JUST_BELOW)
+    beyond = position - own[history, island]
+    from_own = beyond < 0
+    target = torch.where(from_own, at_edge[history, island + 1] + position, beyond * islands)
+    end = torch.where(from_own, at_edge[history, island + 2], common[history, 0])
+    target = torch.minimum(target, torch.nextafter(end, torch.zeros_like(end)))
+    drawn = _find(sums, history, target)
+    return Sifted(history, drawn, spacing[history, island] / score[history, drawn].double(), island + 1)
+
+
+def _find(sums: Tensor, history: Tensor, target: Tensor) -> Tensor:
+    """The first candidate of a history whose running sum is above the target."""
+    if len(sums) == 1:
+        return torch.searchsorted(sums[0], target, right=True)
+    counts = torch.bincount(history, minlength=len(sums))
+    rank = torch.arange(len(history), device=history.device) - (counts.cumsum(0) - counts)[history]
+    padded = torch.zeros(len(sums), int(counts.max()), dtype=target.dtype, device=target.device)
+    padded[history, rank] = target
+    return torch.searchsorted(sums, padded, right=True)[history, rank]
 
 
 def _heavy(score: Tensor, room: Tensor, islands: int) -> tuple[Tensor, Tensor]:

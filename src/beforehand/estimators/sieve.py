@@ -33,6 +33,7 @@ from beforehand.queries import YES
 FLOOR = 0.4
 # A question without a horizon is expected to be decided in so many steps at most, and its budget is laid out for so many.
 SLOWEST, EXPECTED = 400, 100
+STEPS_AT_ONCE = 32
 
 
 class SievePolicy:
@@ -51,6 +52,7 @@ class SievePolicy:
         self.corrects = correct and self.guide is not None and self.guide.single
         self.knows = isinstance(self.guide, Distilled)  # or else only what this run has met
         self.left = torch.zeros(count, dtype=torch.float64, device=run.device)
+        self.block, self.numbers = -1, self.left
 
     def open_mass(self, expansion: Expansion) -> Tensor:
         """The weight of the rows. What this step leaves of it is remembered, in case it is the last."""
@@ -92,8 +94,12 @@ class SievePolicy:
         return Picks(rows, events, weight.log())
 
     def _starts(self, step: int) -> Tensor:
-        """[histories, islands]: the random numbers of a step."""
-        return uniforms(self.run.keys[:, None], step, torch.arange(self.count, device=self.run.device))
+        """[histories, islands]: the random numbers of a step, made for a few steps at once."""
+        block, place = divmod(step, STEPS_AT_ONCE)
+        if block != self.block:
+            lanes = torch.arange(STEPS_AT_ONCE * self.count, device=self.run.device)
+            self.block, self.numbers = block, uniforms(self.run.keys[:, None], block, lanes)
+        return self.numbers[:, place * self.count : (place + 1) * self.count]
 
     def advance(self, model: Model, expansion: Expansion, picks: Picks) -> Frontier:
         """Counts a call for every row."""
