@@ -5,6 +5,8 @@ Positions automaton (Glushkov 1961), then the subset construction with sets of p
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -59,12 +61,22 @@ class _Positions:
             self.follow[low.bit_length() - 1] |= first
             last ^= low
 
+    def follows(self, positions: int) -> int:
+        """What may follow any of some positions."""
+        found = 0
+        while positions:
+            low = positions & -positions
+            found |= self.follow[low.bit_length() - 1]
+            positions ^= low
+        return found
+
     def _chain(self, parts: list[_Part]) -> _Part:
+        """From the right, so that every part is linked once to all that may come next."""
         whole = _Part(0, 0, True)
-        for part in parts:
-            self._link(whole.last, part.first)
-            first = whole.first | (part.first if whole.empty else 0)
-            last = part.last | (whole.last if part.empty else 0)
+        for part in reversed(parts):
+            self._link(part.last, whole.first)
+            first = part.first | (whole.first if part.empty else 0)
+            last = whole.last | (part.last if whole.empty else 0)
             whole = _Part(first, last, whole.empty and part.empty)
         return whole
 
@@ -92,31 +104,37 @@ def recogniser(
         return np.full((1, classes), found, dtype=np.int64), found
     masks = np.array([of(events) for events in positions.sets])
     allowed = [sum(1 << int(i) for i in np.flatnonzero(column)) for column in masks.T]
-    # A state is the set of positions that may come next.
-    numbers, waiting, rows = {whole.first: 0}, [whole.first], []
-    for ready in waiting:
+    subsets = _Subsets(whole, dead, found)
+    always = functools.reduce(operator.and_, allowed)
+    rows = []
+    for ready in subsets.waiting:  # grows as it goes
+        usual = ready & always  # what every class hits is looked up once
+        after_usual = positions.follows(usual)
         known: dict[int, int] = {}  # most classes hit the same positions
-        for c in range(classes):
-            hit = ready & allowed[c]
+        for each in allowed:
+            hit = ready & each
             if hit not in known:
-                known[hit] = _target(hit, whole.last, positions, numbers, waiting, dead, found)
-        rows.append([known[ready & allowed[c]] for c in range(classes)])
+                known[hit] = subsets.after(hit, after_usual | positions.follows(hit ^ usual))
+        rows.append([known[ready & each] for each in allowed])
     return np.array(rows, dtype=np.int64), 0
 
 
-def _target(hit: int, last: int, positions: _Positions, numbers: dict[int, int], waiting: list[int], dead: int, found: int) -> int:
-    if hit & last:
-        return found
-    ready = 0
-    while hit:
-        low = hit & -hit
-        ready |= positions.follow[low.bit_length() - 1]
-        hit ^= low
-    if not ready:
-        return dead
-    if ready not in numbers:
-        if len(numbers) >= MOST_STATES:
-            raise TooManyStatesError(f"the pattern needs more than {MOST_STATES:,} states; make its repetitions shorter")
-        numbers[ready] = len(waiting)
-        waiting.append(ready)
-    return numbers[ready]
+class _Subsets:
+    """The states: each a set of positions that may come next, numbered as they are met."""
+
+    def __init__(self, whole: _Part, dead: int, found: int) -> None:
+        self.last, self.dead, self.found = whole.last, dead, found
+        self.numbers, self.waiting = {whole.first: 0}, [whole.first]
+
+    def after(self, hit: int, ready: int) -> int:
+        """Where an event leads that hits some positions, after which others are ready."""
+        if hit & self.last:
+            return self.found
+        if not ready:
+            return self.dead
+        if ready not in self.numbers:
+            if len(self.numbers) >= MOST_STATES:
+                raise TooManyStatesError(f"the pattern needs more than {MOST_STATES:,} states; make its repetitions shorter")
+            self.numbers[ready] = len(self.waiting)
+            self.waiting.append(ready)
+        return self.numbers[ready]
