@@ -4,7 +4,7 @@ from beforehand import errors, methods, models
 from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
 from beforehand.errors import BeforehandError
 from beforehand.events import Vocabulary
-from beforehand.models import Markov, Recurrent, Tempered, prepare
+from beforehand.models import Markov, Recurrent, Tempered, load, prepare, save
 from beforehand.queries import (
     E,
     P,
@@ -53,6 +53,7 @@ __all__ = [
     "errors",
     "event",
     "futures",
+    "load",
     "matches",
     "matching",
     "methods",
@@ -65,6 +66,7 @@ __all__ = [
     "prepare",
     "products",
     "restricted_entropy",
+    "save",
     "when",
     "which",
 ]

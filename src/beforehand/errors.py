@@ -9,7 +9,9 @@
     ├── HistoryError            a history that the model cannot read
     ├── MethodError             a method, budget or precision that makes no sense here
     │   └── TooExpensiveError   an exact answer that would cost more than was allowed
-    └── VocabularyError         labels that do not make a vocabulary
+    ├── VocabularyError         labels that do not make a vocabulary
+    ├── EventsError             an event log that cannot be read
+    └── StorageError            a model that cannot be saved or loaded
 
 Each message says what was wanted, what came instead, and how to mend it.
 """
@@ -67,6 +69,14 @@ class TooExpensiveError(MethodError):
 
 class VocabularyError(BeforehandError, ValueError):
     """Labels that do not make a vocabulary."""
+
+
+class EventsError(BeforehandError, ValueError):
+    """An event log that cannot be read."""
+
+
+class StorageError(BeforehandError, ValueError):
+    """A model that cannot be saved or loaded."""
 
 
 # Of more names than these, only those that begin alike and are about as long are compared letter by letter.

@@ -9,7 +9,21 @@ from beforehand.models.function import Function
 from beforehand.models.markov import Markov
 from beforehand.models.protocol import Model, State, join
 from beforehand.models.recurrent import Recurrent
+from beforehand.models.storage import load, save
 from beforehand.models.surrogate import Prepared, Surrogate
 from beforehand.models.tempered import Tempered
 
-__all__ = ["Function", "Markov", "Model", "Prepared", "Recurrent", "State", "Surrogate", "Tempered", "join", "prepare"]
+__all__ = [
+    "Function",
+    "Markov",
+    "Model",
+    "Prepared",
+    "Recurrent",
+    "State",
+    "Surrogate",
+    "Tempered",
+    "join",
+    "load",
+    "prepare",
+    "save",
+]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -73,6 +74,15 @@ class Markov:
             probabilities[level] = (counts + strength * shorter) / (counts.sum(1, keepdims=True) + strength)
         follow, shorter = tree.follow()
         return cls(probabilities, follow[shorter], vocabulary)
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """For storage."""
+        return {"needs": self.needs}, {"probabilities": self.probabilities, "follow": self.follow}
+
+    @classmethod
+    def from_parts(cls, settings: Mapping[str, Any], tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> Markov:
+        """From storage."""
+        return cls(tensors["probabilities"].numpy(), tensors["follow"].numpy(), vocabulary, int(settings["needs"]))
 
     def start(self, histories: Sequence[Ids]) -> State:
         """The context of each history; it depends on the last few events alone, so any context will do to begin with."""

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -62,6 +63,27 @@ class Recurrent:
         if len(product) != len(vocabulary):
             raise ModelError(f"the weights take {len(product)} events, the vocabulary has {len(vocabulary)}")
         return cls(cell, Weights(product + cell.input_bias(layers[0]), layers, output, bias), vocabulary)
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """For storage."""
+        tensors = {"inputs": self.weights.inputs, "output": self.weights.output, "output_bias": self.weights.output_bias}
+        for number, layer in enumerate(self.weights.layers):
+            tensors |= {f"layers.{number}.{name}": tensor for name, tensor in layer.items()}
+        return {"cell": next(name for name, cell in CELLS.items() if cell is self.cell)}, tensors
+
+    @classmethod
+    def from_parts(cls, settings: Mapping[str, Any], tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> Recurrent:
+        """From storage."""
+        found: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            if match := re.fullmatch(r"layers\.(\d+)\.(\w+)", name):
+                found.setdefault(int(match[1]), {})[match[2]] = tensor
+        layers = tuple(found[number] for number in sorted(found))
+        if len(tensors["inputs"]) != len(vocabulary) or len(tensors["output"]) != len(vocabulary):
+            raise ModelError(f"the weights speak of {len(tensors['output'])} events, the vocabulary of {len(vocabulary)}")
+        return cls(
+            CELLS[settings["cell"]], Weights(tensors["inputs"], layers, tensors["output"], tensors["output_bias"]), vocabulary
+        )
 
     @classmethod
     def random(

@@ -6,12 +6,13 @@ same contexts as its shorter one, so only the shorter ones need a table of what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from beforehand.errors import ModelError
 from beforehand.events import Vocabulary
 from beforehand.models.protocol import Ids, Model, State, by_length, with_start
 
@@ -44,6 +45,18 @@ class Surrogate:
             self.levels[: order + 1],
         )
 
+    def tensors(self) -> dict[str, Tensor]:
+        """What a file needs to hold, the levels apart."""
+        return {f"lookahead.{name}": getattr(self, name) for name in ("probabilities", "parent", "follow", "shorter")}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor], levels: Sequence[int]) -> Surrogate:
+        """The surrogate of a file."""
+        probabilities, parent, follow, shorter = (
+            tensors[f"lookahead.{name}"] for name in ("probabilities", "parent", "follow", "shorter")
+        )
+        return cls(probabilities, parent, follow, shorter, tuple(levels))
+
     def after_single_events(self) -> Tensor:
         """[vocabulary, vocabulary]: what comes after each event, if nothing before it is known."""
         return self.probabilities[self.follow[0]]
@@ -71,6 +84,11 @@ class Prepared:
     """A model with its lookahead: it steps as the model does, and methods that can look ahead find `lookahead`."""
 
     def __init__(self, model: Model, lookahead: Surrogate) -> None:
+        known, wanted = lookahead.probabilities.shape[1], len(model.vocabulary)
+        if known != wanted:
+            raise ModelError(
+                f"the lookahead speaks of {known} events, the model of {wanted}; make one for this model with bh.prepare(model)"
+            )
         self.model, self.lookahead = model, lookahead
 
     @property
