@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
-import torch
-
 import beforehand as bh
 from beforehand.answers.intervals import of_columns
 from beforehand.models import Model
 from beforehand.queries import YES, compile_questions, parse
 from beforehand.testing import run_many
-from coverage import model_with_rare_events
+from coverage import lstm_with_rare_event, model_with_rare_events
 
 BUDGET, HISTORY = 10_000, [3, 5]
 
@@ -31,16 +28,6 @@ def main() -> None:
     for power in (2, 4, 6):
         for text in ("P(when(a) = 6)", "P(a within 6)"):
             line("LSTM", lstm_with_rare_event(10.0**-power), text, repetitions)
-
-
-def lstm_with_rare_event(rarity: float) -> bh.Recurrent:
-    """Ten events; the first one's output is held down."""
-    model = bh.Recurrent.random(bh.Vocabulary("abcdefghij"), hidden=16, layers=2, seed=5)
-    weights = {f"rnn.{name}_l{i}": tensor for i, layer in enumerate(model.weights.layers) for name, tensor in layer.items()}
-    bias = model.weights.output_bias.clone()
-    bias[0] += np.log(rarity)
-    embedded = {"embedding.weight": torch.eye(10, dtype=torch.float64), "out.weight": model.weights.output, "out.bias": bias}
-    return bh.Recurrent.from_state_dict(weights | embedded, model.vocabulary)
 
 
 def line(kind: str, model: Model, text: str, repetitions: int) -> None:

@@ -190,3 +190,20 @@ def test_runs_keep_to_their_history_s_keys() -> None:
     keys = torch.tensor([5, 5, 6])
     mass = run(model, automaton, [[1], [1], [1]], keys, bh.methods.Sieve().policy(30))[0].mass[:, YES]
     assert mass[0] == mass[1] != mass[2]
+
+
+def test_a_small_memory_splits_one_history_into_independent_runs() -> None:
+    model = bh.prepare(random_lstm(6, seed=4), progress=False)
+    asked = {"history": ["b"], "method": "sieve", "budget": 2_000}
+    truth = bh.ask(model, "P(when(a) = 7)", ["b"], method=bh.methods.Exact(100_000)).value
+    whole, split = (bh.ask(model, "P(when(a) = 7)", **asked, memory=memory) for memory in (10**9, 20_000))  # type: ignore[arg-type]
+    assert whole.value != split.value and 1_500 < split.calls <= 2_000
+    assert split.low <= truth <= split.high and split.high - split.low < 0.3 * truth
+
+
+def test_a_question_that_tells_every_event_of_a_large_vocabulary_apart() -> None:
+    table = torch.randn(3, 3_000, generator=torch.Generator().manual_seed(0)).double().softmax(1)
+    labels = bh.Vocabulary([f"w{i}" for i in range(3_000)])
+    model = bh.models.Function(lambda pasts: torch.stack([table[past[-1] % 3] for past in pasts]), labels)
+    answer = bh.ask(model, "event(3)", ["w1"], method="sieve", budget=100)
+    assert answer.value.sum() == pytest.approx(1) and len(answer) == 3_000

@@ -10,12 +10,13 @@ from typing import Any
 from beforehand.answers.answer import Result
 from beforehand.answers.plan import Choice, Group, choose
 from beforehand.answers.read import Circumstances, answers
-from beforehand.estimators import Method, Tally, history_keys, run, solve
-from beforehand.estimators.methods import DEFAULT_BUDGET
+from beforehand.estimators import Method, Tally, averaged, history_keys, run, solve
+from beforehand.estimators.local import MOST_EVENTS
+from beforehand.estimators.methods import DEFAULT_BUDGET, Sieve
 from beforehand.models import Model
 
-# What a pass holds for every candidate, in a dozen or so arrays of numbers.
-BYTES_PER_CANDIDATE = 100
+# What a pass holds for every candidate, in half a dozen arrays of numbers (benchmarks/large.py).
+BYTES_PER_CANDIDATE = 30
 # Beyond so many candidates, the arrays leave the processor's cache and everything takes twice as long.
 CANDIDATES_AT_ONCE = 800_000
 # A wanted precision is approached from this many calls, four times as many each time, up to this many in all.
@@ -75,15 +76,28 @@ class Work:
 
     def _at_once(self, questions: Group, budget: int | None) -> int:
         """How many histories fit into the memory, and into the cache."""
-        rows = max(1, 2 * (budget or DEFAULT_BUDGET) // max(1, (questions.automaton.horizon or 100) - 1))
-        candidates = rows * len(self.model.vocabulary)
+        vocabulary = len(self.model.vocabulary)
+        candidates = self._rows(questions, budget) * vocabulary + min(vocabulary, MOST_EVENTS) ** 2
         return max(1, min(self.memory // BYTES_PER_CANDIDATE, CANDIDATES_AT_ONCE) // candidates)
+
+    def _rows(self, questions: Group, budget: int | None) -> int:
+        """At most so many at once for one history: twice the average, because they rise with the step."""
+        return max(1, 2 * (budget or DEFAULT_BUDGET) // max(1, (questions.automaton.horizon or 100) - 1))
 
     def _tallies(self, questions: Group, ids: Sequence[list[int]], choice: Choice, budget: int | None) -> list[Tally]:
         automaton = questions.automaton
         if choice.solved:
             return solve(self.model, automaton, ids)  # type: ignore[arg-type]
-        return run(self.model, automaton, ids, history_keys(ids, self.seed), choice.method.policy(budget))
+        runs = self._runs(questions, budget) if isinstance(choice.method, Sieve) else 1
+        policy = choice.method.policy(budget if runs == 1 else (budget or DEFAULT_BUDGET) // runs)
+        found = [run(self.model, automaton, ids, history_keys(ids, self.seed + (number << 64)), policy) for number in range(runs)]
+        return found[0] if runs == 1 else [averaged(each) for each in zip(*found, strict=True)]
+
+    def _runs(self, questions: Group, budget: int | None) -> int:
+        """Where the rows of one history do not fit into the memory together, independent smaller runs take their place."""
+        needed = self._rows(questions, budget) * len(self.model.vocabulary) * BYTES_PER_CANDIDATE
+        steps = questions.automaton.horizon or 100
+        return min(-(-needed // int(self.memory)), max(1, (budget or DEFAULT_BUDGET) // (2 * steps)))
 
 
 def _adding(answer: Result, before: Result | None = None) -> Result:

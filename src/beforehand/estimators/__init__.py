@@ -10,6 +10,6 @@ from beforehand.estimators.engine import Policy, Run, run
 from beforehand.estimators.methods import METHODS, Method
 from beforehand.estimators.randomness import history_keys
 from beforehand.estimators.search import prefixes
-from beforehand.estimators.tally import Columns, Tally
+from beforehand.estimators.tally import Columns, Tally, averaged
 
-__all__ = ["METHODS", "Columns", "Method", "Policy", "Run", "Tally", "history_keys", "prefixes", "run", "solve", "work"]
+__all__ = ["METHODS", "Columns", "Method", "Policy", "Run", "Tally", "averaged", "history_keys", "prefixes", "run", "solve", "work"]

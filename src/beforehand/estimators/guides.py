@@ -13,7 +13,7 @@ from torch import Tensor
 
 from beforehand.estimators.engine import Run
 from beforehand.estimators.frontier import Expansion
-from beforehand.estimators.local import AGAIN, Chains, Local, backwards, by_candidate, events_apart
+from beforehand.estimators.local import AGAIN, Chains, Local, backwards, by_candidate, classes_fit, events_apart
 from beforehand.estimators.lookahead import Values, look_ahead
 from beforehand.models import Surrogate
 
@@ -37,12 +37,12 @@ class Guide(Protocol):
         ...
 
 
-def guide(run: Run) -> Guide:
-    """The best that there is for a run."""
+def guide(run: Run) -> Guide | None:
+    """The best that there is for a run; None where a question tells too many events apart for any."""
     surrogate: Surrogate | None = getattr(run.model, "lookahead", None)
     values = None if surrogate is None else look_ahead(surrogate, run.tables, run.read.log_probs.dtype)
     if values is None:
-        return Local(run)
+        return Local(run) if classes_fit(run) else None
     bends = run.automaton.horizon is not None and len(values.surrogate.levels) > 1 and events_apart(run)
     return Bent(values, run) if bends else Distilled(values, run)
 

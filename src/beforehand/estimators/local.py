@@ -17,8 +17,8 @@ from beforehand.estimators.engine import Run
 from beforehand.estimators.frontier import Expansion, StepTables, Tables
 from beforehand.estimators.rewards import is_single, rewards
 
-# Histories × events × events of the chains, beyond which the events are taken together by class.
-MOST_ENTRIES = 40_000_000
+# Events, and events × events × states, beyond which the events are taken together by class; and beyond which there is no chain.
+MOST_ENTRIES = 4_000_000
 MOST_EVENTS = 512
 # How many observations the prior counts for: the average of what was met, or what a distilled lookahead says.
 STRENGTH, DISTILLED_STRENGTH = 0.5, 3.0
@@ -28,8 +28,17 @@ FAR, AGAIN = 60, 3
 
 def events_apart(run: Run) -> bool:
     """Is there room for every event in the chains, or only for classes of events?"""
-    vocabulary = len(run.automaton.classes)
-    return vocabulary <= MOST_EVENTS and len(run.histories) * vocabulary**2 * run.automaton.states <= MOST_ENTRIES
+    return _fits(len(run.automaton.classes), run)
+
+
+def classes_fit(run: Run) -> bool:
+    """Is there room for the classes at least?"""
+    return _fits(run.automaton.class_count, run)
+
+
+def _fits(kinds: int, run: Run) -> bool:
+    """The same whatever else is in the batch."""
+    return kinds <= MOST_EVENTS and kinds**2 * run.automaton.states <= MOST_ENTRIES
 
 
 class Chains:

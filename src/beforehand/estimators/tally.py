@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -128,3 +128,27 @@ class Ledger:
         """Tallies of a method that leaves nothing to chance."""
         found = zip(self.columns, self.mass, strict=True)
         return [Tally(columns, mass, mass, self.calls, missing, coverage=coverage) for columns, mass in found]
+
+
+def averaged(tallies: Sequence[Tally]) -> Tally:
+    """Independent runs about the same question as one: means of masses, variances of the mean."""
+    count, first = len(tallies), tallies[0]
+
+    def mean(name: str) -> Tensor:
+        return torch.stack([getattr(each, name) for each in tallies]).mean(0)
+
+    def spread(wanted: Combinations) -> tuple[Tensor, Tensor]:
+        """Welch's and Satterthwaite's degrees of freedom."""
+        each = [tally.spread(wanted) for tally in tallies if tally.spread is not None]
+        variances, freedoms = (torch.stack([found[i] for found in each]) for i in (0, 1))
+        total = variances.sum(0)
+        freedom = total**2 / (variances**2 / freedoms).sum(0).clamp(min=1e-300)
+        return total / count**2, torch.where(total > 0, freedom, torch.inf)
+
+    calls = torch.stack([each.calls for each in tallies]).sum(0)
+    tally = replace(first, mass=mean("mass"), certain=mean("certain"), calls=calls, missing=mean("missing"), spread=spread)
+    if first.doubt is not None:
+        tally.doubt = mean("doubt")
+    if first.open is not None:
+        tally.open = mean("open")
+    return tally
