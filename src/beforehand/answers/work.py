@@ -17,6 +17,8 @@ from beforehand.models import Model
 
 # What a pass holds for every candidate, in half a dozen arrays of numbers (benchmarks/large.py).
 BYTES_PER_CANDIDATE = 30
+# Less is taken as this much: the process itself takes more, and the answer should not depend on it.
+LEAST_MEMORY = 16_000_000
 # Beyond so many candidates, the arrays leave the processor's cache and everything takes twice as long.
 CANDIDATES_AT_ONCE = 800_000
 # A wanted precision is approached from this many calls, four times as many each time, up to this many in all.
@@ -97,7 +99,7 @@ class Work:
         """Where the rows of one history do not fit into the memory together, independent smaller runs take their place."""
         needed = self._rows(questions, budget) * len(self.model.vocabulary) * BYTES_PER_CANDIDATE
         steps = questions.automaton.horizon or 100
-        return min(-(-needed // int(self.memory)), max(1, (budget or DEFAULT_BUDGET) // (2 * steps)))
+        return min(-(-needed // max(int(self.memory), LEAST_MEMORY)), max(1, (budget or DEFAULT_BUDGET) // (2 * steps)))
 
 
 def _adding(answer: Result, before: Result | None = None) -> Result:

@@ -143,7 +143,7 @@ def averaged(tallies: Sequence[Tally]) -> Tally:
         variances, freedoms = (torch.stack([found[i] for found in each]) for i in (0, 1))
         total = variances.sum(0)
         freedom = total**2 / (variances**2 / freedoms).sum(0).clamp(min=1e-300)
-        return total / count**2, torch.where(total > 0, freedom, torch.inf)
+        return total / count**2, torch.where(total == 0, torch.inf, freedom.nan_to_num(1))
 
     calls = torch.stack([each.calls for each in tallies]).sum(0)
     tally = replace(first, mass=mean("mass"), certain=mean("certain"), calls=calls, missing=mean("missing"), spread=spread)
