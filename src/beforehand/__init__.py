@@ -3,7 +3,7 @@
 from beforehand import errors, methods, models
 from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
 from beforehand.errors import BeforehandError
-from beforehand.events import Vocabulary
+from beforehand.events import EventLog, Vocabulary, read_events
 from beforehand.models import Markov, Recurrent, Tempered, load, prepare, save
 from beforehand.queries import (
     E,
@@ -36,6 +36,7 @@ __all__ = [
     "BeforehandError",
     "Distribution",
     "E",
+    "EventLog",
     "FuturesFound",
     "Markov",
     "P",
@@ -65,6 +66,7 @@ __all__ = [
     "pattern",
     "prepare",
     "products",
+    "read_events",
     "restricted_entropy",
     "save",
     "when",

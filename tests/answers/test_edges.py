@@ -87,7 +87,7 @@ def test_wrong_things_get_a_sentence() -> None:
         (ModelError, lambda: bh.Recurrent.from_state_dict(None, letters(3))),  # type: ignore[arg-type]
         (ModelError, lambda: bh.Recurrent.from_state_dict(weights | {"weight_hh_l0_reverse": torch.zeros(4, 1)}, letters(3))),
         (ModelError, lambda: bh.Recurrent.from_state_dict(weights | {"bias_ih_l0": torch.zeros(4)} | _second_layer(), letters(3))),
-        (HistoryError, lambda: bh.Markov.fit([["a", "b"]], letters(2))),  # type: ignore[list-item]
+        (HistoryError, lambda: bh.Markov.fit([["a", "b"]], letters(2))),
         (MethodError, lambda: bh.ask(model, text, ["a"], precision="x")),  # type: ignore[arg-type]
         (MethodError, lambda: bh.ask(model, text, ["a"], confidence=None)),  # type: ignore[arg-type]
         (MethodError, lambda: bh.ask(model, text, ["a"], memory="1GB")),  # type: ignore[arg-type]

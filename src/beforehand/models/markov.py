@@ -51,7 +51,7 @@ class Markov:
         return cls(rows, follow, vocabulary, needs=array.ndim - 1)
 
     @classmethod
-    def fit(cls, sequences: Iterable[Ids], vocabulary: Vocabulary, order: int = 2, smoothing: float = 1.0) -> Markov:
+    def fit(cls, sequences: Iterable[Any], vocabulary: Vocabulary, order: int = 2, smoothing: float = 1.0) -> Markov:
         """Counts of every context up to `order` events, each smoothed towards the context one event shorter.
 
         p(v | c) = (n(c, v) + s·d(c)·p(v | c without its oldest event)) / (n(c) + s·d(c)) with d(c) the number of different
