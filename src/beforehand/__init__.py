@@ -4,7 +4,7 @@ from beforehand import errors, methods, models
 from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
 from beforehand.errors import BeforehandError
 from beforehand.events import EventLog, Vocabulary, read_events
-from beforehand.models import Markov, Recurrent, Tempered, load, prepare, save
+from beforehand.models import Markov, Recurrent, Tempered, Transformer, load, prepare, save, train
 from beforehand.queries import (
     E,
     P,
@@ -43,6 +43,7 @@ __all__ = [
     "Recurrent",
     "Repeat",
     "Tempered",
+    "Transformer",
     "Vocabulary",
     "always",
     "any_event",
@@ -69,6 +70,7 @@ __all__ = [
     "read_events",
     "restricted_entropy",
     "save",
+    "train",
     "when",
     "which",
 ]

@@ -22,6 +22,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "lstm": lambda: random_lstm(4),
     "gru": lambda: bh.Recurrent.random(letters(4), kind="gru", layers=2),
     "relu": lambda: bh.Recurrent.random(letters(4), kind="relu", dtype=torch.float32, sharpness=1.0),
+    "transformer": lambda: bh.Transformer.random(letters(4)),
     "tempered": lambda: bh.Tempered(random_lstm(4), 1.5),
     "prepared": lambda: bh.prepare(random_lstm(4), progress=False),
     "prepared and tempered": lambda: bh.prepare(bh.Tempered(random_lstm(4), 0.7), progress=False),

@@ -9,21 +9,28 @@ from beforehand.models.function import Function
 from beforehand.models.markov import Markov
 from beforehand.models.protocol import Model, State, join
 from beforehand.models.recurrent import Recurrent
+from beforehand.models.settings import PAPER, Settings
 from beforehand.models.storage import load, save
 from beforehand.models.surrogate import Prepared, Surrogate
 from beforehand.models.tempered import Tempered
+from beforehand.models.train import train
+from beforehand.models.transformer import Transformer
 
 __all__ = [
+    "PAPER",
     "Function",
     "Markov",
     "Model",
     "Prepared",
     "Recurrent",
+    "Settings",
     "State",
     "Surrogate",
     "Tempered",
+    "Transformer",
     "join",
     "load",
     "prepare",
     "save",
+    "train",
 ]

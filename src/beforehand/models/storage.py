@@ -23,11 +23,12 @@ from beforehand.models.protocol import Model
 from beforehand.models.recurrent import Recurrent
 from beforehand.models.surrogate import Prepared, Surrogate
 from beforehand.models.tempered import Tempered
+from beforehand.models.transformer import Transformer
 
 FORMAT, VERSION, MANIFEST = "beforehand model", 1, "model.json"
 Tensors = Mapping[str, Tensor]
 # What can be saved, by the name it has in a folder; each has `parts` and `from_parts`.
-KINDS: dict[str, Any] = {"markov": Markov, "recurrent": Recurrent}
+KINDS: dict[str, Any] = {"markov": Markov, "recurrent": Recurrent, "transformer": Transformer}
 
 
 def save(model: Model, path: str | os.PathLike[str], card: Mapping[str, Any] | None = None) -> Path:
