@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -121,3 +122,6 @@ def test_a_lookahead_of_another_model_is_refused() -> None:
     lookahead = bh.prepare(random_lstm(4), progress=False).lookahead
     with pytest.raises(ModelError, match="speaks of 4 events, the model of 5"):
         Prepared(random_lstm(5), lookahead)
+    broken = dataclasses.replace(lookahead, probabilities=lookahead.probabilities * torch.nan)
+    with pytest.raises(ModelError, match="not distributions"):
+        Prepared(random_lstm(4), broken)

@@ -89,6 +89,9 @@ class Prepared:
             raise ModelError(
                 f"the lookahead speaks of {known} events, the model of {wanted}; make one for this model with bh.prepare(model)"
             )
+        sums = lookahead.probabilities.sum(1)
+        if not bool(((sums - 1).abs() < 1e-3).all()) or bool((lookahead.probabilities < 0).any()):
+            raise ModelError("the lookahead's rows are not distributions; make it anew with bh.prepare(model)")
         self.model, self.lookahead = model, lookahead
 
     @property
