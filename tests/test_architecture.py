@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import beforehand
@@ -59,11 +61,18 @@ def test_every_room_says_what_it_is_for() -> None:
 
 def test_the_public_face_is_sorted_and_complete() -> None:
     names = beforehand.__all__
-    assert names == sorted(names)
-    visible = {name for name in vars(beforehand) if not name.startswith("_")}
-    rooms = {path.stem for path in SOURCE.iterdir() if path.stem not in ("__init__", "py")}
-    assert visible - set(names) <= rooms - set(names), "something visible is not in __all__"
-    assert set(names) <= visible
+    assert names == sorted(names) and set(names) == {*beforehand._HOME, *beforehand._ROOMS}
+    for name in names:
+        assert getattr(beforehand, name) is not None
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    typed = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert set(names) <= typed, "what is imported late must be known to type checkers too"
+
+
+def test_torch_is_imported_only_when_it_is_needed() -> None:
+    program = "import sys, beforehand.cli; print('torch' in sys.modules, 'polars' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["False", "False"]
 
 
 def test_files_stay_small() -> None:

@@ -1,34 +1,95 @@
-"""Probability questions about the future of any autoregressive sequence model."""
+"""Probability questions about the future of any autoregressive sequence model.
 
-from beforehand import errors, methods, models
-from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
-from beforehand.errors import BeforehandError
-from beforehand.events import EventLog, Vocabulary, read_events
-from beforehand.models import Markov, Recurrent, Tempered, Transformer, load, prepare, save, train
-from beforehand.queries import (
-    E,
-    P,
-    Repeat,
-    always,
-    any_event,
-    chain,
-    choice,
-    count,
-    event,
-    futures,
-    matches,
-    matching,
-    never,
-    next_event,
-    occurs,
-    parse,
-    pattern,
-    products,
-    when,
-    which,
-)
+Names are imported when they are first used, so that a command which needs no model does not wait for torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from beforehand import errors, methods, models
+    from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
+    from beforehand.errors import BeforehandError
+    from beforehand.events import EventLog, Vocabulary, read_events
+    from beforehand.models import Markov, Recurrent, Tempered, Transformer, load, prepare, save, train
+    from beforehand.queries import (
+        E,
+        P,
+        Repeat,
+        always,
+        any_event,
+        chain,
+        choice,
+        count,
+        event,
+        futures,
+        matches,
+        matching,
+        never,
+        next_event,
+        occurs,
+        parse,
+        pattern,
+        products,
+        when,
+        which,
+    )
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "answers": (
+        "Answer",
+        "Answers",
+        "Distribution",
+        "FuturesFound",
+        "ask",
+        "ask_many",
+        "restricted_entropy",
+    ),
+    "errors": ("BeforehandError",),
+    "events": (
+        "EventLog",
+        "Vocabulary",
+        "read_events",
+    ),
+    "models": (
+        "Markov",
+        "Recurrent",
+        "Tempered",
+        "Transformer",
+        "load",
+        "prepare",
+        "save",
+        "train",
+    ),
+    "queries": (
+        "E",
+        "P",
+        "Repeat",
+        "always",
+        "any_event",
+        "chain",
+        "choice",
+        "count",
+        "event",
+        "futures",
+        "matches",
+        "matching",
+        "never",
+        "next_event",
+        "occurs",
+        "parse",
+        "pattern",
+        "products",
+        "when",
+        "which",
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_ROOMS = ("errors", "methods", "models")
 
 __all__ = [
     "Answer",
@@ -74,3 +135,15 @@ __all__ = [
     "when",
     "which",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"beforehand.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"beforehand.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'beforehand' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
