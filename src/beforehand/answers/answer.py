@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,12 @@ class Answer(Result):
 
     def __float__(self) -> float:
         return self.value
+
+    def plot(self, path: str | None = None) -> Any:
+        """A chart of the number and its interval; with a path, also written to a .png, .svg or .html file."""
+        from beforehand.answers import plots
+
+        return _drawn(plots.of_answer(self), path)
 
     def __str__(self) -> str:
         bounds = f"[{number(self.low)}, {number(self.high)}]"
@@ -133,6 +139,12 @@ class Distribution(Result):
         names = ("value", "low", "high", "lower_bound", "upper_bound", "standard_error")
         return polars.DataFrame({"label": self.labels} | {name: getattr(self, name) for name in names})
 
+    def plot(self, path: str | None = None) -> Any:
+        """A chart of all outcomes; with a path, also written to a .png, .svg or .html file."""
+        from beforehand.answers import plots
+
+        return _drawn(plots.of_distribution(self), path)
+
     def _numbers(self) -> Floats:
         if self.numbers is None:
             raise TypeError(f"the outcomes of {self.question} are not numbers, so they have no mean and no quantiles")
@@ -176,6 +188,14 @@ class FuturesFound(Result):
         lines = [self.question, "  the likeliest found", *(f"    {each}" for each in self.likely)]
         lines += ["  drawn at random", *(f"    {each}" for each in self.sampled)]
         return "\n".join([*lines, f"  {self._cost()}"])
+
+
+def _drawn(chart: Any, path: str | None) -> Any:
+    from beforehand.answers import plots
+
+    if path is not None:
+        plots.write(chart, path)
+    return chart
 
 
 def number(value: float) -> str:

@@ -34,6 +34,8 @@ FLOOR = 0.4
 # A question without a horizon is expected to be decided in so many steps at most, and its budget is laid out for so many.
 SLOWEST, EXPECTED = 400, 100
 STEPS_AT_ONCE = 32
+# What is to come is not believed to fall faster than this a step; and no step has less than this share of an even one.
+SLOWEST_FALL, LEAST_SHARE = 0.5, 0.5
 
 
 class SievePolicy:
@@ -53,6 +55,7 @@ class SievePolicy:
         self.knows = isinstance(self.guide, Distilled)  # or else only what this run has met
         self.left = torch.zeros(count, dtype=torch.float64, device=run.device)
         self.block, self.numbers = -1, self.left
+        self.to_come = self.to_come_at_first = self.left
 
     def open_mass(self, expansion: Expansion) -> Tensor:
         """The weight of the rows. What this step leaves of it is remembered, in case it is the last."""
@@ -76,7 +79,8 @@ class SievePolicy:
         if expansion.closed is not None or not expansion.moves.all_running:
             u *= expansion.running.to(u.dtype)
         value, score = self._score(expansion, u)
-        room = self._room(expansion)
+        to_come = None if value is None else (u * value).sum(1, dtype=torch.float64)
+        room = self._room(expansion, to_come)
         order = Order(self.ground, histories, self.count + 1, Layout(frontier.owner, histories))
         lived = sift(order.line(score), order.edges(u.shape[1]), room, self._starts(expansion.step))
         rows, events, ground = order.rows(lived.history, lived.place, u.shape[1])
@@ -85,8 +89,8 @@ class SievePolicy:
         self.islands.drawn(lived.history, torch.where(lived.island > 0, weight, 0))
         in_place = torch.argsort(ground * (len(u) * u.shape[1]) + lived.place)
         rows, events, ground, weight = (each[in_place] for each in (rows, events, ground, weight))
-        if value is not None and self.corrects:
-            self.islands.correct(self.ground, (u * value).sum(1, dtype=torch.float64) * (room > 0)[frontier.owner])
+        if value is not None and to_come is not None and self.corrects:
+            self.islands.correct(self.ground, to_come * (room > 0)[frontier.owner])
             self.islands.correct(ground, -weight * value.expand_as(u)[rows, events])
         if self.guide is not None:
             self.guide.descend(rows, events)
@@ -110,14 +114,29 @@ class SievePolicy:
         """Sums over islands."""
         return [self._tally(question) for question in range(len(self.ledger.columns))]
 
-    def _room(self, expansion: Expansion) -> Tensor:
-        """Rows in proportion to the step, of what is left of the budget; without a horizon, as many as it will probably take."""
+    def _room(self, expansion: Expansion, to_come: Tensor | None) -> Tensor:
+        """Rows in proportion to the step and to how much is still to come then, if it goes on falling as it does; without a
+        horizon, as many as it will probably take."""
         left, step, steps = self.budget - self.ledger.calls, expansion.step, self.run.steps - 1
         if self.run.automaton.horizon is None:
             room = torch.minimum((left // self._steps_left(expansion)).clamp(min=self.count), left)
             return torch.where(room < self.count, 0, room)
-        rest = (steps * (steps + 1) - step * (step - 1)) // 2
-        return (left * step // max(1, rest)).clamp(min=self.count)
+        later = torch.arange(steps - step + 1, device=self.run.device)
+        shares = (step + later) * self._falls(expansion, to_come)[:, None] ** later
+        room = left * torch.maximum(step / shares.sum(1), torch.tensor(LEAST_SHARE / len(later), dtype=torch.float64))
+        return torch.minimum((room + 1e-6).long(), left - self.count * (steps - step)).clamp(min=self.count)
+
+    def _falls(self, expansion: Expansion, to_come: Tensor | None) -> Tensor:
+        """[histories]: by which factor a step what is still to come goes down: now, or on average, if that is more; one at most."""
+        if to_come is None or not self.knows:
+            return torch.ones(expansion.histories, dtype=torch.float64, device=self.run.device)
+        found = by_history(to_come, expansion.frontier.owner, expansion.histories)
+        if expansion.step == 1:
+            self.to_come = self.to_come_at_first = found
+            return torch.ones_like(found)
+        now, before = found / self.to_come.clamp(min=1e-300), self.to_come_at_first.clamp(min=1e-300)
+        self.to_come = found
+        return torch.maximum(now, (found / before) ** (1 / (expansion.step - 1))).clamp(SLOWEST_FALL, 1)
 
     def _steps_left(self, expansion: Expansion) -> Tensor:
         """Until next to nothing is undecided, if it goes on as at this step."""
