@@ -10,7 +10,7 @@ BIN := .venv/bin
 	touch $@
 
 demo: .venv/installed
-	$(BIN)/python -m beforehand.demo
+	$(BIN)/beforehand demo --out demo
 
 check: .venv/installed
 	$(BIN)/ruff check .

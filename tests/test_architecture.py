@@ -19,9 +19,13 @@ LEFT_OF: dict[str, set[str]] = {
     "queries": {"errors", "events"},
     "estimators": {"errors", "events", "models", "queries"},
     "answers": {"errors", "events", "models", "queries", "estimators"},
+    "backtesting": {"errors", "events", "models", "queries", "estimators", "answers"},
+    "scoring": {"errors", "events", "models", "queries", "estimators", "answers"},
+    "shop": {"events"},
+    "cli": {"errors", "events", "models", "queries", "estimators", "answers", "backtesting", "scoring", "demo", "shop", ""},
     "methods": {"estimators"},
     "testing": {"errors", "events", "models", "queries", "estimators"},
-    "demo": {"errors", "events", "models", "queries", "estimators", "answers", "methods", "testing", ""},
+    "demo": {"errors", "events", "models", "queries", "estimators", "answers", "backtesting", "methods", "testing", "shop", ""},
 }
 
 

@@ -11,6 +11,7 @@ import torch
 from beforehand.answers.answer import Answer, Distribution, Future, FuturesFound, Result
 from beforehand.answers.checks import as_ids, check_histories, check_model, check_numbers, check_questions
 from beforehand.answers.plan import group, resolve
+from beforehand.answers.recalibrate import recalibrated as correct
 from beforehand.answers.table import table
 from beforehand.answers.work import Work
 from beforehand.errors import MethodError
@@ -34,12 +35,14 @@ def ask(
     confidence: float = 0.95,
     seed: int = 0,
     memory: int = DEFAULT_MEMORY,
+    recalibrated: bool = False,
 ) -> Any:
     """The answer to one question about one history: an `Answer`, a `Distribution`, or `FuturesFound`.
 
     `query` is text or a query object; `history` a sequence of labels, or of ids as integers. `budget` is the number of model
     calls to spend at most, `precision` a relative half-width to reach, within the budget if one is given. `method` is a name or
-    one of `bh.methods`. `memory` bounds, in bytes, what one pass may take.
+    one of `bh.methods`. `memory` bounds, in bytes, what one pass may take. `recalibrated` corrects the answer by what a backtest
+    of the same question found, if the model's card holds it.
 
     >>> from beforehand import Markov, Vocabulary
     >>> coin = Markov.from_table([[0.5, 0.5], [0.5, 0.5]], Vocabulary(["heads", "tails"]))
@@ -57,7 +60,8 @@ def ask(
         seed=seed,
         memory=memory,
     )
-    return many[0][0]
+    answer = many[0][0]
+    return correct(answer, getattr(model, "card", {}).get("recalibration", {})) if recalibrated else answer
 
 
 class Answers(Sequence[tuple[Any, ...]]):

@@ -42,7 +42,10 @@ def of_columns(tally: Tally, columns: slice, confidence: float) -> Intervals:
     if tally.spread is None:
         return _without_chance(tally, value, upper)
     value = torch.minimum(value.clamp(min=certain), upper)  # a correction may carry a small answer out of its certain bounds
-    error, freedom = _errors(tally, columns)
+    shares = None
+    if tally.summed:
+        value, shares = _summed(tally, value, certain, slack)
+    error, freedom = _errors(tally, columns, shares)
     if tally.samples is not None and tally.ceiling is not None and tally.samples[:, :, columns].numel() <= MOST_BETS:
         low, high = _by_betting(tally, columns, confidence)
         kind: IntervalKind = "finite-sample"
@@ -133,11 +136,23 @@ def _without_chance(tally: Tally, value: Tensor, upper: Tensor) -> Intervals:
     return Intervals(value, value, high, value, high, torch.zeros_like(value), kind)
 
 
-def _errors(tally: Tally, columns: slice) -> tuple[Tensor, Tensor]:
+def _summed(tally: Tally, value: Tensor, certain: Tensor, slack: Tensor) -> tuple[Tensor, Tensor]:
+    """All outcomes add up to one: what chance has found of each, scaled to what is not certain (a ratio estimate, whose bias is
+    small beside its error), and its share of that."""
+    outcomes = slice(0, tally.columns.outcomes)
+    drawn = (tally.mass[:, outcomes] - tally.certain[:, outcomes]).sum(1, keepdim=True)
+    shares = torch.where(drawn > 0, (value - certain) / drawn.clamp(min=1e-300), 0).clamp(0, 1)
+    return torch.where(drawn > 0, certain + shares * slack, value), shares
+
+
+def _errors(tally: Tally, columns: slice, shares: Tensor | None) -> tuple[Tensor, Tensor]:
     """A block of columns at a time: a large vocabulary has many, and there is one number per draw and column."""
     assert tally.spread is not None
-    blocks = [slice(i, min(i + BLOCK, columns.stop)) for i in range(columns.start, columns.stop, BLOCK)]
-    found = [tally.spread(block) for block in blocks]
+    found = []
+    for first in range(columns.start, columns.stop, BLOCK):
+        block = slice(first, min(first + BLOCK, columns.stop))
+        inside = slice(block.start - columns.start, block.stop - columns.start)
+        found.append(tally.spread(block) if shares is None else tally.spread(block, shares[:, inside]))
     variance, freedom = (torch.cat([each[i] for each in found], 1) for i in (0, 1))
     return variance.clamp(min=0).sqrt(), freedom
 

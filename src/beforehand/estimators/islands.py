@@ -64,10 +64,15 @@ class Islands:
         """[histories, columns]."""
         return in_order(self._apart(self._counted(question, corrected_column)), 1)
 
-    def spread(self, question: int, corrected_column: int | None, wanted: Combinations) -> tuple[Tensor, Tensor]:
-        """Variances of columns, or of their combinations, and their degrees of freedom."""
-        each = self._apart(self._counted(question, corrected_column))[:, 1:]
-        each = each[:, :, wanted] if isinstance(wanted, slice) else torch.einsum("hic,hcj->hij", each, wanted)
+    def spread(
+        self, question: int, corrected_column: int | None, wanted: Combinations, shares: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Variances of columns, or of their combinations, and their degrees of freedom; with `shares` [histories, wanted], of what
+        differs from these shares of all outcomes together, because their sum is known."""
+        islands = self._apart(self._counted(question, corrected_column))[:, 1:]
+        each = islands[:, :, wanted] if isinstance(wanted, slice) else torch.einsum("hic,hcj->hij", islands, wanted)
+        if shares is not None:
+            each = each - shares[:, None] * islands[:, :, : self.columns[question].outcomes].sum(2, keepdim=True)
         if self.count == 1:
             unknown = torch.where(self.heaviest > 0, torch.inf, 0.0)[:, None].expand(-1, each.shape[2])
             return unknown, torch.ones_like(unknown)

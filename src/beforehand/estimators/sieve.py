@@ -160,7 +160,8 @@ class SievePolicy:
         column = YES if self.corrects else None
         mass, columns = self.islands.total(question, column), self.ledger.columns[question]
         tally = Tally(columns, mass, self.islands.certain(question), self.ledger.calls, torch.zeros_like(mass[:, 0]))
-        tally.spread = lambda wanted: self.islands.spread(question, column, wanted)
+        tally.spread = lambda wanted, *shares: self.islands.spread(question, column, wanted, *shares)
+        tally.summed = not self.corrects and self.run.automaton.horizon is not None
         tally.doubt, tally.blind = self.islands.heaviest, self.guide is None
         tally.skewed = not self.corrects or not self.knows
         tally.open = self.left

@@ -11,7 +11,7 @@ from torch import Tensor
 from beforehand.queries import Automaton
 
 Combinations = Tensor | slice
-Spread = Callable[[Combinations], tuple[Tensor, Tensor]]
+Spread = Callable[..., tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class Tally:
     combinations of columns, weights [histories, columns, combinations] or the columns of a slice one by one, to
     [histories, combinations], and their degrees of freedom; None where nothing was left to chance. `skewed`: every draw
     adds, so an estimate is rather too small than too large. `doubt`: per history, what one more unlucky draw could have
-    held; `blind`: nothing told which draws that might be. `samples`: [histories, paths, columns] independent values, where a
+    held; `blind`: nothing told which draws that might be. `summed`: the masses of all outcomes are known to add up to one, and
+    `spread` takes the outcomes' shares of what is not certain. `samples`: [histories, paths, columns] independent values, where a
     method has them, the first `sizes` of each history, each within [0, `ceiling`] beyond what is certain.
     """
 
@@ -79,6 +80,7 @@ class Tally:
     skewed: bool = False
     doubt: Tensor | None = None
     blind: bool = False
+    summed: bool = False
     coverage: Tensor | None = None
     open: Tensor | None = None  # what is undecided, where the masses alone do not tell because they were corrected
     first_is_certain: bool = True  # what the first event decides was read off, not drawn
@@ -137,9 +139,9 @@ def averaged(tallies: Sequence[Tally]) -> Tally:
     def mean(name: str) -> Tensor:
         return torch.stack([getattr(each, name) for each in tallies]).mean(0)
 
-    def spread(wanted: Combinations) -> tuple[Tensor, Tensor]:
+    def spread(wanted: Combinations, *shares: Tensor) -> tuple[Tensor, Tensor]:
         """Welch's and Satterthwaite's degrees of freedom."""
-        each = [tally.spread(wanted) for tally in tallies if tally.spread is not None]
+        each = [tally.spread(wanted, *shares) for tally in tallies if tally.spread is not None]
         variances, freedoms = (torch.stack([found[i] for found in each]) for i in (0, 1))
         total = variances.sum(0)
         freedom = total**2 / (variances**2 / freedoms).sum(0).clamp(min=1e-300)

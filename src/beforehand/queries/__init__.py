@@ -27,7 +27,7 @@ from beforehand.queries.compile import ELSEWHERE, GIVEN_NOT, GIVEN_SO, compile_q
 from beforehand.queries.parse import locate, parse
 from beforehand.queries.patterns import Pattern, Repeat, chain, choice, pattern
 from beforehand.queries.pieces import NO, OPEN, YES
-from beforehand.queries.propositions import Before, Proposition
+from beforehand.queries.propositions import Before, Occurs, Proposition
 from beforehand.queries.questions import (
     CountDistribution,
     EventAt,
@@ -58,6 +58,7 @@ __all__ = [
     "Futures",
     "Ints",
     "Moves",
+    "Occurs",
     "P",
     "Pattern",
     "Probability",

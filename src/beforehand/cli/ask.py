@@ -1,0 +1,64 @@
+"""beforehand ask: one question about one history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from beforehand.cli import options as o
+
+NAME = "ask"
+EXAMPLE = "Example:  beforehand ask shop.model 'P(purchase within 30)' browse cart"
+
+
+def command(
+    model: o.ModelFolder,
+    question: Annotated[str, typer.Argument(help="Such as 'P(a before b)', 'when(a) within 50', 'next'.", show_default=False)],
+    history: Annotated[Optional[list[str]], typer.Argument(help="The events so far, one after the other.")] = None,  # noqa: UP045
+    user: Annotated[Optional[str], typer.Option(help="Take the history of this user of --log.")] = None,  # noqa: UP045
+    log: Annotated[Optional[str], typer.Option(help="The log to take it from.")] = None,  # noqa: UP045
+    method: o.Method = "auto",
+    budget: o.Budget = None,
+    precision: Annotated[Optional[float], typer.Option(help="Relative half-width to reach, such as 0.05.")] = None,  # noqa: UP045
+    confidence: Annotated[float, typer.Option(help="Of the interval.")] = 0.95,
+    seed: o.Seed = 0,
+    why: Annotated[bool, typer.Option(help="Also show likely futures.")] = False,
+    recalibrated: Annotated[bool, typer.Option(help="Correct by what a backtest found.")] = False,
+    plot: Annotated[Optional[Path], typer.Option(help="Write a chart: .png, .svg or .html.")] = None,  # noqa: UP045
+    json: o.Json = False,
+) -> None:
+    """Ask a model a question about the future of one history."""
+    from beforehand.answers import ask
+    from beforehand.models import load
+
+    loaded = load(model)
+    events = _of_user(loaded, user, log) if user is not None else list(history or [])
+    options = {"method": method, "budget": budget, "precision": precision, "confidence": confidence, "seed": seed}
+    answer = ask(loaded, question, events, **options, recalibrated=recalibrated)  # type: ignore[arg-type]
+    typer.echo(o.as_json(answer) if json else str(answer))
+    if plot is not None:
+        answer.plot(str(plot))
+        typer.echo(f"plotted to {plot}", err=True)
+    if why:
+        found = ask(loaded, _futures(question), events, seed=seed, budget=budget)
+        typer.echo(o.as_json(found) if json else str(found))
+
+
+def _futures(question: str) -> object:
+    from beforehand.errors import QueryError
+    from beforehand.queries import Probability, futures, parse
+
+    asked = parse(question)
+    if not isinstance(asked, Probability):
+        raise QueryError(f"--why shows futures of a single probability, P(…); {asked} has several outcomes")
+    return futures(asked.proposition)
+
+
+def _of_user(loaded: object, user: str, log: str | None) -> list[str]:
+    if log is None:
+        raise typer.BadParameter("--user needs --log, the log to take the history from")
+    found = o.read(log, None, None, None, None, True, vocabulary=loaded.vocabulary)  # type: ignore[attr-defined]
+    events = found.of(user)
+    return events[:-1] if events and events[-1] == found.vocabulary.end else events

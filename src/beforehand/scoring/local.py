@@ -1,0 +1,78 @@
+"""Parts of a log, answered in several processes on this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+# What a process keeps between its parts.
+_model: Any = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part: the users, the ids of their events, and where the answers go."""
+
+    number: int
+    users: list[str]
+    histories: list[Any]
+    target: Path
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is the same for all parts."""
+
+    model: Path
+    questions: tuple[str, ...]
+    options: dict[str, Any]
+
+
+def run(tasks: Iterator[Task], asked: Asked, workers: int) -> Iterator[tuple[int, int]]:
+    """Yields the number and the size of each part as it is finished. At most two parts a worker are held in memory."""
+    if workers == 1:
+        _begin(asked.model, 0)
+        for task in tasks:
+            yield _answered(task, asked)
+        return
+    context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(asked.model, 1)) as pool:
+        waiting = set()
+        for task in tasks:
+            waiting.add(pool.submit(_answered, task, asked))
+            if len(waiting) >= 2 * workers:
+                done = next(as_completed(waiting))
+                waiting.discard(done)
+                yield done.result()
+        for done in as_completed(waiting):
+            yield done.result()
+
+
+def _begin(model: Path, threads: int) -> None:
+    global _model
+    import torch
+
+    from beforehand.models import load
+
+    if threads:
+        torch.set_num_threads(threads)
+    _model = load(model)
+
+
+def _answered(task: Task, asked: Asked) -> tuple[int, int]:
+    """Answers a part and writes it in one step."""
+    from beforehand.answers import ask_many
+
+    answers = ask_many(_model, list(asked.questions), [np.asarray(each) for each in task.histories], **asked.options)
+    table = answers.to_polars()
+    table = table.with_columns(user=table["history"].replace_strict(dict(enumerate(task.users)))).drop("history")
+    partial = task.target.with_suffix(".partial")
+    table.select("user", *(name for name in table.columns if name not in ("user", "seconds"))).write_parquet(partial)
+    partial.replace(task.target)
+    return task.number, len(task.users)
