@@ -22,10 +22,12 @@ LEFT_OF: dict[str, set[str]] = {
     "backtesting": {"errors", "events", "models", "queries", "estimators", "answers"},
     "scoring": {"errors", "events", "models", "queries", "estimators", "answers"},
     "shop": {"events"},
+    "report": set(),
+    "__main__": {"cli"},
     "cli": {"errors", "events", "models", "queries", "estimators", "answers", "backtesting", "scoring", "demo", "shop", ""},
     "methods": {"estimators"},
     "testing": {"errors", "events", "models", "queries", "estimators"},
-    "demo": {"errors", "events", "models", "queries", "estimators", "answers", "backtesting", "methods", "testing", "shop", ""},
+    "demo": {"errors", "events", "models", "queries", "estimators", "answers", "backtesting", "report", "shop", ""},
 }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from beforehand import errors, methods, models
     from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
+    from beforehand.backtesting import Backtest, backtest
     from beforehand.errors import BeforehandError
     from beforehand.events import EventLog, Vocabulary, read_events
     from beforehand.models import Markov, Recurrent, Tempered, Transformer, load, prepare, save, train
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
         when,
         which,
     )
+    from beforehand.scoring import score
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "backtesting": ("Backtest", "backtest"),
+    "scoring": ("score",),
     "answers": (
         "Answer",
         "Answers",
@@ -94,6 +98,7 @@ _ROOMS = ("errors", "methods", "models")
 __all__ = [
     "Answer",
     "Answers",
+    "Backtest",
     "BeforehandError",
     "Distribution",
     "E",
@@ -110,6 +115,7 @@ __all__ = [
     "any_event",
     "ask",
     "ask_many",
+    "backtest",
     "chain",
     "choice",
     "count",
@@ -131,6 +137,7 @@ __all__ = [
     "read_events",
     "restricted_entropy",
     "save",
+    "score",
     "train",
     "when",
     "which",

@@ -169,7 +169,7 @@ class _Run:
         logits = self.network(ids).flatten(0, 1)
         loss = functional.cross_entropy(logits, targets.flatten(), ignore_index=NOTHING)
         if not bool(torch.isfinite(loss)):
-            raise ModelError(f"the loss is {float(loss)} after {state.step} steps; train with a lower learning_rate")
+            raise ModelError(f"the loss is {float(loss.detach())} after {state.step} steps; train with a lower learning_rate")
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)

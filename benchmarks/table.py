@@ -1,4 +1,4 @@
-"""The paper's questions, by every method, beside the exact answer: `python -m beforehand.methods_table`."""
+"""The paper's questions, by every method, beside the exact answer: `python benchmarks/table.py`."""
 
 from __future__ import annotations
 
