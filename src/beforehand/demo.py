@@ -91,13 +91,13 @@ def _beside_naive(model: Any) -> list[str]:
     for method in ("naive", "sieve"):
         rows = [ask_many(model, [RARE], [HISTORY], method=method, budget=2_000, seed=seed)[0][0] for seed in range(10)]
         off = sum((row.value / truth.value - 1) ** 2 for row in rows) / len(rows)
-        lines.append(f"{method:6} at 2 000 calls: off by {off**0.5:.1%} of it (ten runs), e.g. {rows[0]}")
+        lines.append(f"{method:6} at 2 000 calls: off by {off**0.5:.3%} of it (ten runs), e.g. {rows[0]}")
     return lines
 
 
 def _sections(log: EventLog, model: Any, answers: list[Any], compared: list[str], report: Any) -> list[Section]:
     said = f"{log!r}. Trained in {model.card['seconds']:.0f} s; on held-out visitors: {_told(model.card['best'])}."
-    asked = [Section(words, str(answer), answer.plot()) for words, answer in zip(QUESTIONS, answers, strict=True)]
+    asked = [Section(words, str(answer.question), answer.plot()) for words, answer in zip(QUESTIONS, answers, strict=True)]
     return [
         Section("A made-up shop", said),
         Section("One visitor", "So far: " + " → ".join(HISTORY)),

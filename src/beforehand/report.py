@@ -11,7 +11,8 @@ from typing import Any
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 900px; margin: 2.5rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .4rem; }
-pre { font: 13px/1.45 ui-monospace, monospace; background: #f5f7fa; padding: .8rem 1rem; border-radius: 6px; overflow-x: auto; }
+pre { font: 13px/1.45 ui-monospace, monospace; background: #f5f7fa; padding: .8rem 1rem; border-radius: 6px; }
+pre { white-space: pre-wrap; }
 .chart { overflow-x: auto; margin: .8rem 0; }
 """
 

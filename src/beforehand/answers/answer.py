@@ -33,7 +33,9 @@ class Result:
     def __repr__(self) -> str:
         return str(self)
 
-    def _cost(self) -> str:
+    @property
+    def cost(self) -> str:
+        """The method, its model calls, and how long it took."""
         calls = f"{self.calls:,}".replace(",", " ")
         time = f"{self.seconds:.1f} s" if self.seconds >= 1 else f"{1000 * self.seconds:.0f} ms"
         return f"{self.method}, {calls} model calls, {time}"
@@ -77,7 +79,7 @@ class Answer(Result):
         left = f"  ·  {number(self.undecided)} undecided" if self.undecided > 1e-12 else ""
         known = self.value == self.value
         short = "" if self.converged else "  ·  precision not reached" if known else "  ·  the condition was never met"
-        return f"{number(self.value)}  {bounds}  {kind}{left}  ·  {self._cost()}{short}"
+        return f"{number(self.value)}  {bounds}  {kind}{left}  ·  {self.cost}{short}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,7 +164,7 @@ class Distribution(Result):
         ]
         more = [f"  … and {len(self) - len(shown)} more"] if len(self) > len(shown) else []
         left = [f"  {number(self.undecided)} undecided"] if self.undecided > 1e-12 else []
-        return "\n".join([self.question, *lines, *more, *left, f"  {self._cost()}"])
+        return "\n".join([self.question, *lines, *more, *left, f"  {self.cost}"])
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ class FuturesFound(Result):
     def __str__(self) -> str:
         lines = [self.question, "  the likeliest found", *(f"    {each}" for each in self.likely)]
         lines += ["  drawn at random", *(f"    {each}" for each in self.sampled)]
-        return "\n".join([*lines, f"  {self._cost()}"])
+        return "\n".join([*lines, f"  {self.cost}"])
 
 
 def _drawn(chart: Any, path: str | None) -> Any:

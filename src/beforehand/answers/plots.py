@@ -14,6 +14,9 @@ INK, MAIN, SOFT = "#1f2933", "#2563a8", "#a9c6e3"
 WIDTH, HEIGHT = 560, 300
 # More bars than these cannot be read; the likeliest are shown.
 MOST_BARS = 25
+# Nor bars smaller than this share of the largest.
+TINY = 0.002
+FEW = {"tickCount": 6}
 TOOLTIP = ["label:N", "value:Q", "low:Q", "high:Q"]
 
 
@@ -41,14 +44,14 @@ def of_answer(answer: Answer) -> Any:
     top = 1 if answer.low >= 0 and answer.high <= 1 else answer.high * 1.1
     scale = alt.Scale(domain=[0, top if answer.high > 0.05 else answer.high * 1.3 or 1])
     base = alt.Chart(data).encode(y=alt.Y("y:N", title=None, axis=None))
-    band = base.mark_bar(color=SOFT, height=26).encode(x=alt.X("low:Q", title="probability", scale=scale), x2="high:Q")
+    band = base.mark_bar(color=SOFT, height=26).encode(x=alt.X("low:Q", title="probability", scale=scale, axis=FEW), x2="high:Q")
     point = base.mark_tick(color=MAIN, thickness=4, size=44).encode(x="value:Q", tooltip=["value:Q", "low:Q", "high:Q"])
     return styled(band + point, answer.question, str(answer), height=70)
 
 
 def of_distribution(answer: Distribution) -> Any:
     """Bars with error bars, of labels the likeliest; of numbers in their order, as steps with a band where there are many."""
-    subtitle = f"{answer.confidence:.0%} intervals · {answer.method}, {answer.calls:,} model calls"
+    subtitle = f"{answer.confidence:.0%} intervals · {answer.cost}"
     if answer.undecided > 1e-12:
         subtitle += f" · {answer.undecided:.3f} undecided"
     chart, height = _of_numbers(answer) if answer.numbers is not None else _of_labels(answer)
@@ -74,10 +77,12 @@ def _of_numbers(answer: Distribution) -> tuple[Any, int]:
 
 
 def _of_labels(answer: Distribution) -> tuple[Any, int]:
-    alt, rows = altair(), sorted(_rows(answer), key=lambda row: -float(row["value"]))[:MOST_BARS]
+    top = float(answer.value.max())
+    seen = [row for row in _rows(answer) if float(row["value"]) >= TINY * top]
+    alt, rows = altair(), sorted(seen, key=lambda row: -float(row["value"]))[:MOST_BARS]
     base = alt.Chart(alt.Data(values=rows))
     y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, grid=False))
-    bars = base.mark_bar(color=MAIN).encode(y=y, x=alt.X("value:Q", title="probability"), tooltip=TOOLTIP)
+    bars = base.mark_bar(color=MAIN).encode(y=y, x=alt.X("value:Q", title="probability", axis=FEW), tooltip=TOOLTIP)
     return bars + base.mark_rule(color=INK, strokeWidth=1.5).encode(y=y, x="low:Q", x2="high:Q"), max(60, 22 * len(rows))
 
 
