@@ -1,8 +1,11 @@
-"""Every Python example in the documents runs."""
+"""Every example in the documents runs."""
 
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,10 +15,18 @@ DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_examples_run(document: Path) -> None:
+def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of their own, Python and shell in the order in which they stand."""
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
-        exec(compile(block, document.name, "exec"), names)
+    for language, block in re.findall(r"```(python|sh)\n(.*?)```", document.read_text(), re.DOTALL):
+        if language == "python":
+            exec(compile(block, document.name, "exec"), names)
+            continue
+        for line in block.strip().splitlines():
+            command = line.replace("beforehand", f"{shlex.quote(sys.executable)} -m beforehand", 1)
+            done = subprocess.run(command, shell=True, capture_output=True, text=True)
+            assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
 
 
 def test_the_repository_names_no_machine() -> None:
