@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from beforehand import errors, methods, models
-    from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, restricted_entropy
+    from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, resolving, restricted_entropy
     from beforehand.backtesting import Backtest, backtest
     from beforehand.errors import BeforehandError
     from beforehand.events import EventLog, Vocabulary, read_events
@@ -52,6 +52,7 @@ _HOMES = {
         "ask",
         "ask_many",
         "restricted_entropy",
+        "resolving",
     ),
     "errors": ("BeforehandError",),
     "events": (
@@ -135,6 +136,7 @@ __all__ = [
     "prepare",
     "products",
     "read_events",
+    "resolving",
     "restricted_entropy",
     "save",
     "score",

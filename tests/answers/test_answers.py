@@ -176,3 +176,15 @@ def test_betting_intervals_cover(p: float, count: int) -> None:
 def test_t_quantiles() -> None:
     for freedom, wanted in ((3, 3.182446), (5, 2.570582), (10, 2.228139), (30, 2.042272), (1e9, 1.959964)):
         assert float(t_quantile(0.95, torch.tensor(float(freedom)))) == pytest.approx(wanted, rel=2e-3)
+
+
+def test_before_resolves_step_by_step() -> None:
+    model = random_lstm(4, seed=3)
+    found = bh.resolving(model, "P(a before b within 5)", ["c"], budget=10_000)
+    for k in (1, 3, 5):
+        for i, text in enumerate((f"P(a before b within {k})", f"P(b before a within {k})")):
+            assert found.value[i][k - 1] == pytest.approx(bh.ask(model, text, ["c"], method="exact").value, abs=1e-9)
+    assert (np.diff(found.value[0]) >= 0).all() and found.open[0] > found.open[-1] >= 0
+    assert len(bh.resolving(model, "P(a before b)", ["c"], steps=3).open) == 3
+    with pytest.raises(bh.errors.QueryError, match="only P"):
+        bh.resolving(model, "P(a within 3)", ["c"])

@@ -8,5 +8,17 @@ them. `plan` decides which questions share a pass and by which method, `read` kn
 from beforehand.answers.answer import Answer, Distribution, Future, FuturesFound
 from beforehand.answers.ask import Answers, ask, ask_many
 from beforehand.answers.entropy import restricted_entropy
+from beforehand.answers.resolve import Resolving, resolving
 
-__all__ = ["Answer", "Answers", "Distribution", "Future", "FuturesFound", "ask", "ask_many", "restricted_entropy"]
+__all__ = [
+    "Answer",
+    "Answers",
+    "Distribution",
+    "Future",
+    "FuturesFound",
+    "Resolving",
+    "ask",
+    "ask_many",
+    "resolving",
+    "restricted_entropy",
+]

@@ -65,7 +65,7 @@ class Answer(Result):
         """A chart of the number and its interval; with a path, also written to a .png, .svg or .html file."""
         from beforehand.answers import plots
 
-        return _drawn(plots.of_answer(self), path)
+        return drawn(plots.of_answer(self), path)
 
     def __str__(self) -> str:
         bounds = f"[{number(self.low)}, {number(self.high)}]"
@@ -145,7 +145,7 @@ class Distribution(Result):
         """A chart of all outcomes; with a path, also written to a .png, .svg or .html file."""
         from beforehand.answers import plots
 
-        return _drawn(plots.of_distribution(self), path)
+        return drawn(plots.of_distribution(self), path)
 
     def _numbers(self) -> Floats:
         if self.numbers is None:
@@ -192,7 +192,8 @@ class FuturesFound(Result):
         return "\n".join([*lines, f"  {self.cost}"])
 
 
-def _drawn(chart: Any, path: str | None) -> Any:
+def drawn(chart: Any, path: str | None) -> Any:
+    """The chart, written to the path if there is one."""
     from beforehand.answers import plots
 
     if path is not None:

@@ -9,6 +9,7 @@ from beforehand.errors import BeforehandError
 
 if TYPE_CHECKING:
     from beforehand.answers.answer import Answer, Distribution
+    from beforehand.answers.resolve import Resolving
 
 INK, MAIN, SOFT = "#1f2933", "#2563a8", "#a9c6e3"
 WIDTH, HEIGHT = 560, 300
@@ -84,6 +85,19 @@ def _of_labels(answer: Distribution) -> tuple[Any, int]:
     y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, grid=False))
     bars = base.mark_bar(color=MAIN).encode(y=y, x=alt.X("value:Q", title="probability", axis=FEW), tooltip=TOOLTIP)
     return bars + base.mark_rule(color=INK, strokeWidth=1.5).encode(y=y, x="low:Q", x2="high:Q"), max(60, 22 * len(rows))
+
+
+def of_resolving(found: Resolving) -> Any:
+    """Two curves with bands."""
+    alt, rows = altair(), []
+    for name, *arrays in zip(found.names, found.value, found.low, found.high, strict=True):
+        for step, (value, low, high) in enumerate(zip(*(each.tolist() for each in arrays), strict=True), 1):
+            rows.append({"step": step, "first": name, "value": value, "low": low, "high": high})
+    color = alt.Color("first:N", title="came first", sort=None, scale=alt.Scale(range=[MAIN, "#c2571a"]))
+    base = alt.Chart(alt.Data(values=rows)).encode(x=alt.X("step:Q", title="steps from now"), color=color)
+    band = base.mark_area(opacity=0.25).encode(y=alt.Y("low:Q", title="probability"), y2="high:Q")
+    line = base.mark_line(strokeWidth=2.5).encode(y="value:Q", tooltip=["step:Q", "first:N", "value:Q", "low:Q", "high:Q"])
+    return styled(band + line, found.question, f"by which came first, step by step · {found.cost}")
 
 
 def write(chart: Any, path: str | Path) -> Path:

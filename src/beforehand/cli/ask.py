@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -35,15 +35,26 @@ def command(
 
     loaded = load(model)
     events = _of_user(loaded, user, log) if user is not None else list(history or [])
-    options = {"method": method, "budget": budget, "precision": precision, "confidence": confidence, "seed": seed}
-    answer = ask(loaded, question, events, **options, recalibrated=recalibrated)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"method": method, "budget": budget, "precision": precision, "confidence": confidence, "seed": seed}
+    answer = ask(loaded, question, events, **options, recalibrated=recalibrated)
     typer.echo(o.as_json(answer) if json else str(answer))
     if plot is not None:
-        answer.plot(str(plot))
+        _shown(loaded, question, answer, events, options).plot(str(plot))
         typer.echo(f"plotted to {plot}", err=True)
     if why:
         found = ask(loaded, _futures(question), events, seed=seed, budget=budget)
         typer.echo(o.as_json(found) if json else str(found))
+
+
+def _shown(model: Any, question: str, answer: Any, events: list[str], options: dict[str, Any]) -> Any:
+    """A `before` is shown as it resolves, anything else as it is."""
+    from beforehand.answers import resolving
+    from beforehand.queries import Before, Probability, parse
+
+    asked = parse(question)
+    if isinstance(asked, Probability) and isinstance(asked.proposition, Before) and asked.given is None:
+        return resolving(model, asked, events, **options)
+    return answer
 
 
 def _futures(question: str) -> object:

@@ -100,8 +100,8 @@ def _all(log: EventLog, asked: Asked, parts: Path, workers: int, shown: bool) ->
                 bar.advance(task, size)
                 speed = bar.tasks[task].speed
                 bar.update(task, rate=f"{speed:,.0f} users/s" if speed else "")
-        except OSError as error:
-            raise StorageError(f"the answers could not be written: {error.strerror or error}; what is finished is kept") from None
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise StorageError(f"the answers could not be written: {error}; what is finished is kept in {parts}") from None
 
 
 def _pieces(log: EventLog) -> Iterator[tuple[int, list[int]]]:
@@ -132,7 +132,7 @@ def _joined(parts: Path, target: Path) -> None:
     try:
         pl.scan_parquet(files).sink_parquet(partial)
         partial.replace(target)
-    except OSError as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
         partial.unlink(missing_ok=True)
-        raise StorageError(f"{target} cannot be written: {error.strerror or error}; the parts in {parts} are kept") from None
+        raise StorageError(f"{target} cannot be written: {error}; the parts in {parts} are kept") from None
     shutil.rmtree(parts, ignore_errors=True)
