@@ -53,6 +53,7 @@ class SievePolicy:
         self.guide: Guide | None = guide(run) if lookahead else None
         self.corrects = correct and self.guide is not None and self.guide.single
         self.knows = isinstance(self.guide, Distilled)  # or else only what this run has met
+        self.gradual = self.knows and _decides_before_the_end(run)
         self.left = torch.zeros(count, dtype=torch.float64, device=run.device)
         self.block, self.numbers = -1, self.left
         self.to_come = self.to_come_at_first = self.left
@@ -123,12 +124,13 @@ class SievePolicy:
             return torch.where(room < self.count, 0, room)
         later = torch.arange(steps - step + 1, device=self.run.device)
         shares = (step + later) * self._falls(expansion, to_come)[:, None] ** later
-        room = left * torch.maximum(step / shares.sum(1), torch.tensor(LEAST_SHARE / len(later), dtype=torch.float64))
+        least = LEAST_SHARE / len(later) if self.gradual else 0.0
+        room = left * (step / shares.sum(1)).clamp(min=least)
         return torch.minimum((room + 1e-6).long(), left - self.count * (steps - step)).clamp(min=self.count)
 
     def _falls(self, expansion: Expansion, to_come: Tensor | None) -> Tensor:
         """[histories]: by which factor a step what is still to come goes down: now, or on average, if that is more; one at most."""
-        if to_come is None or not self.knows:
+        if to_come is None or not self.gradual:
             return torch.ones(expansion.histories, dtype=torch.float64, device=self.run.device)
         found = by_history(to_come, expansion.frontier.owner, expansion.histories)
         if expansion.step == 1:
@@ -166,3 +168,13 @@ class SievePolicy:
         tally.skewed = not self.corrects or not self.knows
         tally.open = self.left
         return tally
+
+
+def _decides_before_the_end(run: Run) -> bool:
+    """Is what is wanted found step by step, as in `within`, and not only at the horizon, as in `when(…) = k`?"""
+    last = run.automaton.horizon or 1
+    return any(
+        bool(torch.isin(emits, torch.tensor(wanted, device=emits.device)).any())
+        for step in {max(1, last // 2), max(1, last - 1)} - {last}
+        for emits, wanted in zip(run.tables.at(step).emits, run.automaton.wanted, strict=True)
+    )
