@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import beforehand
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 
@@ -33,3 +35,9 @@ def test_the_repository_names_no_machine() -> None:
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]:
         text = path.read_text()
         assert "/work/" not in text and "/root/" not in text, f"{path} names a path of a machine"
+
+
+def test_the_reference_names_everything() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    missing = [name for name in beforehand.__all__ if f"- `{name}`" not in text and f"- `{name}(" not in text]
+    assert not missing, f"docs/reference.md does not name {missing}"

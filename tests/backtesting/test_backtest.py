@@ -88,9 +88,9 @@ def test_only_held_out_users_are_asked_about_and_corrections_are_kept(tmp_path: 
     bh.save(model, tmp_path / "m")
     again = bh.load(tmp_path / "m")
     plain, corrected = (bh.ask(again, "P(a within 2)", ["a", "b"], recalibrated=flag) for flag in (False, True))
-    a, b = report.recalibration["P(a within 2)"]
+    a, b, *_ = report.recalibration["P(a within 2)"]
     assert corrected.value == pytest.approx(1 / (1 + np.exp(-(a + b * np.log(plain.value / (1 - plain.value))))))
-    assert "recalibrated" in corrected.method
+    assert "recalibrated" in corrected.method and corrected.low < corrected.value < corrected.high
     with pytest.raises(MethodError, match="no correction for"):
         bh.ask(again, "P(b within 2)", ["a", "b"], recalibrated=True)
 
@@ -122,7 +122,7 @@ def test_measures() -> None:
     assert found.brier == pytest.approx(1 / 6, abs=0.01) and found.auc == pytest.approx(5 / 6, abs=0.01)
     assert measures.auc(np.full(10, 0.5), np.array([0.0, 1] * 5)) == 0.5
     off = 1 / (1 + np.exp(-(0.5 + 2 * np.log(said / (1 - said)))))
-    a, b = measures.recalibration(off, came)
+    a, b, *_ = measures.recalibration(off, came)
     assert a == pytest.approx(-0.25, abs=0.05) and b == pytest.approx(0.5, abs=0.03)
     low, high = measures.wilson(0, 20)
     assert low == pytest.approx(0, abs=1e-9) and 0.1 < high < 0.2

@@ -137,10 +137,13 @@ def test_keywords_are_whole_words_and_quotes_are_offered() -> None:
     for text, hint in (
         ("EVENT(3)", "did you mean 'event'"),
         ("P(a within 3 orb within 4)", "'or'"),
-        ("P('a' within 3)", '"quotes"'),
+        ("P(a within 3) and 'b'", "expected"),
+        ("P(3 within 4)", 'a label that is a number is written in quotes: "3"'),
     ):
         with pytest.raises(QuerySyntaxError, match=hint):
             bh.parse(text)
+    assert bh.parse("""P('say "b"' within 3)""") == bh.P(bh.occurs('say "b"').within(3))
+    assert bh.parse(r"""P('it\'s' within 3)""") == bh.P(bh.occurs("it's").within(3))
 
 
 def test_expressions_take_no_time_to_speak_of() -> None:

@@ -102,10 +102,8 @@ def of_resolving(found: Resolving) -> Any:
 
 def write(chart: Any, path: str | Path) -> Path:
     """To a PNG, SVG or a self-contained HTML file, by its ending."""
-    target = Path(path)
+    target = check_place(path)
     ending = target.suffix.lower().removeprefix(".")
-    if ending not in ("png", "svg", "html", "json"):
-        raise BeforehandError(f"a plot is written to a .png, .svg or .html file; got {target.name}")
     try:
         if ending == "html":
             target.write_text(page(chart))
@@ -113,6 +111,16 @@ def write(chart: Any, path: str | Path) -> Path:
             chart.save(str(target), **({"scale_factor": 2} if ending == "png" else {}))
     except OSError as error:
         raise BeforehandError(f"the plot could not be written to {target}: {error.strerror or error}") from None
+    return target
+
+
+def check_place(path: str | Path) -> Path:
+    """Where a plot can be written."""
+    target = Path(path)
+    if target.suffix.lower() not in (".png", ".svg", ".html"):
+        raise BeforehandError(f"a plot is written to a .png, .svg or .html file; got {target.name}")
+    if not target.parent.is_dir():
+        raise BeforehandError(f"there is no folder {target.parent} to write the plot to")
     return target
 
 

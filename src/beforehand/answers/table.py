@@ -28,6 +28,24 @@ def table(rows: list[tuple[Result, ...]]) -> polars.DataFrame:
     return polars.DataFrame(records)
 
 
+def long_table(rows: list[tuple[Result, ...]], users: list[str]) -> polars.DataFrame:
+    """One row per user, question and outcome, always of the same columns; a single number has no label."""
+    import polars
+
+    texts = {"user": polars.String, "question": polars.String, "label": polars.String}
+    numbers = dict.fromkeys(_NUMBERS, polars.Float64)
+    rest = {"confidence": polars.Float64, "interval_kind": polars.String, "undecided": polars.Float64, "calls": polars.Int64}
+    schema = texts | numbers | rest | {"method": polars.String, "converged": polars.Boolean}
+    found = []
+    for user, row in zip(users, rows, strict=True):
+        for answer in row:
+            outcomes = answer if isinstance(answer, Distribution) else [(None, answer)]
+            for label, each in outcomes:
+                values = [getattr(each, name) for name in schema if name not in texts]
+                found.append((user, answer.question, label, *values))
+    return polars.DataFrame(found, schema=schema, orient="row")
+
+
 def _record(number: int, answer: Answer | Distribution) -> dict[str, Any]:
     record: dict[str, Any] = {"history": number, "question": answer.question}
     if isinstance(answer, Distribution):

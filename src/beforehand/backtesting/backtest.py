@@ -48,7 +48,7 @@ class QuestionReport:
     calibration: list[Bin]
     verdict: str
     better_than_baselines: bool
-    recalibration: tuple[float, float]
+    recalibration: tuple[float, ...]
     by_horizon: list[dict[str, float]] = field(default_factory=list)
 
 

@@ -72,8 +72,9 @@ def wilson(hits: float, count: int, z: float = 1.96) -> tuple[float, float]:
     return float((middle - half) / (1 + z**2 / count)), float((middle + half) / (1 + z**2 / count))
 
 
-def recalibration(said: Floats, came: Floats) -> tuple[float, float]:
-    """(a, b) of p' = σ(a + b·logit p) that fits best, held a little towards the identity (Platt 1999): Newton's method."""
+def recalibration(said: Floats, came: Floats) -> tuple[float, ...]:
+    """(a, b) of p' = σ(a + b·logit p) that fits best, held a little towards the identity (Platt 1999), by Newton's method; and
+    the variances of a and b and their covariance."""
     x = logit(said)
     design = np.stack([np.ones_like(x), x], 1)
     weights, held = np.array([0.0, 1.0]), np.array([0.0, 1.0])
@@ -85,7 +86,8 @@ def recalibration(said: Floats, came: Floats) -> tuple[float, float]:
         weights = weights - np.clip(step, -1, 1)
         if np.abs(step).max() < 1e-9:
             break
-    return float(weights[0]), max(0.0, float(weights[1]))
+    spread = np.linalg.inv(curve)
+    return float(weights[0]), max(0.0, float(weights[1])), float(spread[0, 0]), float(spread[1, 1]), float(spread[0, 1])
 
 
 def logit(p: Floats) -> Floats:

@@ -10,7 +10,13 @@ import typer
 from beforehand.cli import options as o
 
 NAME = "ask"
-EXAMPLE = "Example:  beforehand ask shop.model 'P(purchase within 30)' browse cart"
+EXAMPLE = """Example:  beforehand ask shop.model 'P(purchase within 30)' browse cart
+
+Questions:  P(a within 9) · P(a before b) · P(when(a) = 3) · P(count(a) >= 2 within 9) · P(event(3) = a) · P(a then b within 9) ·
+P(never a within 9) · P(always {a, b} within 3) · P(a until b within 9) · P(matches (a b?)* c within 9) ·
+P((a within 5) and not (b within 9)) · P(a within 9 | b within 3) · next · event(3) · when(a) within 9 · count(a) within 9 ·
+which(a, b) within 9 · E(when(a) within 9) · futures where a within 9. Labels with spaces or digits are quoted: "Add to cart".
+"""
 
 
 def command(
@@ -30,9 +36,11 @@ def command(
     json: o.Json = False,
 ) -> None:
     """Ask a model a question about the future of one history."""
-    from beforehand.answers import ask
+    from beforehand.answers import ask, plots
     from beforehand.models import load
 
+    if plot is not None:
+        plots.check_place(plot)
     loaded = load(model)
     events = _of_user(loaded, user, log) if user is not None else list(history or [])
     options: dict[str, Any] = {"method": method, "budget": budget, "precision": precision, "confidence": confidence, "seed": seed}
@@ -64,7 +72,7 @@ def _futures(question: str) -> object:
     asked = parse(question)
     if not isinstance(asked, Probability):
         raise QueryError(f"--why shows futures of a single probability, P(…); {asked} has several outcomes")
-    return futures(asked.proposition)
+    return futures(asked.proposition if asked.given is None else asked.proposition & asked.given)
 
 
 def _of_user(loaded: object, user: str, log: str | None) -> list[str]:

@@ -26,6 +26,7 @@ def command(
     event: o.Event = None,
     query: o.Query = None,
     seed: o.Seed = 0,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over answers that are there already.")] = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Answer questions about every user of a log. A run that is stopped goes on where it was when started again."""
@@ -33,6 +34,8 @@ def command(
     from beforehand.models import load
     from beforehand.scoring import score
 
+    if out.exists() and not replace:
+        raise typer.BadParameter(f"{out} is there already; name another file with --out, or say --replace")
     vocabulary = load(model).vocabulary
     events = read_events(log, user=user, time=time, event=event or None, query=query, quiet=quiet, vocabulary=vocabulary)
     written = score(model, events, questions, out=out, method=method, budget=budget, seed=seed, workers=workers, progress=not quiet)

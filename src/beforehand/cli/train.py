@@ -27,6 +27,7 @@ def command(
     event: o.Event = None,
     query: o.Query = None,
     seed: o.Seed = 0,
+    replace: Annotated[bool, typer.Option("--replace", help="Train anew a model that is there already.")] = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Train a model on an event log. A run that is killed goes on where it was when started again."""
@@ -37,9 +38,17 @@ def command(
 
     if model.exists() and not (model / MANIFEST).exists() and any(model.iterdir() if model.is_dir() else [model]):
         raise typer.BadParameter(f"{model} is there and is not a model; name another folder")
+    if model.exists() and not replace:
+        raise typer.BadParameter(f"{model} is trained already; name another folder, or say --replace")
     events = o.read(log, user, time, event, query, quiet, complete=complete, min_count=min_count, groups=groups)
     running = model.with_name(model.name + ".training")
-    made = train(events, kind, settings=settings, epochs=epochs, seed=seed, checkpoint=running, progress=not quiet)
+    if running.exists():
+        typer.echo(f"going on with the run in {running}", err=True)
+    try:
+        made = train(events, kind, settings=settings, epochs=epochs, seed=seed, checkpoint=running, progress=not quiet)
+    except KeyboardInterrupt:
+        typer.echo("beforehand: stopped; the same command goes on from here", err=True)
+        raise typer.Exit(130) from None
     save(made, model)
     shutil.rmtree(running, ignore_errors=True)
     best = made.card["best"]

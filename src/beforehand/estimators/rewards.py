@@ -10,6 +10,8 @@ from beforehand.queries import Automaton
 
 # An outcome rarer than this, as far as the single events tell, counts as if it were not.
 RAREST = 1e-6
+# How much more a rare outcome counts: by one over its chance to this power (docs/explanation/lookahead.md).
+RARE_COUNT = 0.25
 LONGEST = 500
 
 
@@ -24,8 +26,8 @@ def matters(value: Tensor, single: bool) -> Tensor:
 
 
 def rewards(tables: Tables, kinds: Tensor) -> list[Tensor]:
-    """[batch, outcomes] per question: one for a single wanted outcome; of several, each counts by one over its rough chance, so
-    that all matter alike. `kinds` are the chances of each class of event on average, [batch, classes]."""
+    """[batch, outcomes] per question: one for a single wanted outcome; of several, the rarer ones count more, by
+    their rough chance. `kinds` are the chances of each class of event on average, [batch, classes]."""
     automaton = tables.automaton
     rough = None if is_single(automaton) else _rough_chances(tables, kinds)
     found = []
@@ -34,7 +36,7 @@ def rewards(tables: Tables, kinds: Tensor) -> list[Tensor]:
         reward = torch.zeros(len(kinds), outcomes, dtype=torch.float64, device=kinds.device)
         wanted = torch.tensor(automaton.wanted[question], device=kinds.device)
         plain = rough is None or automaton.timed[question]
-        reward[:, wanted] = 1.0 if plain else 1 / rough[question][:, wanted].clamp(min=RAREST)  # type: ignore[index]
+        reward[:, wanted] = 1.0 if plain else rough[question][:, wanted].clamp(min=RAREST) ** -RARE_COUNT  # type: ignore[index]
         found.append(reward)
     return found
 

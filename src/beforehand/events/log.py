@@ -153,6 +153,12 @@ def assemble(
         members = _members(groups or {}, set(labels), report)
         vocabulary = Vocabulary([*labels, START], start=START, end=end, groups=members)
     known = events.cast(pl.Enum(vocabulary.labels), strict=False)
+    if known.null_count() and (folded := next((each for each in (f"<{OTHER}>", OTHER) if each in vocabulary.index), None)):
+        unseen = events.filter(known.is_null())
+        report.notes.append(
+            f"{len(unseen):,} events of {unseen.n_unique():,} kinds that are not in the vocabulary became {folded!r}"
+        )
+        known = known.fill_null(folded)
     if known.null_count():
         strange = events.filter(known.is_null()).unique().sort()
         raise EventsError(

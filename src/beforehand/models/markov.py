@@ -70,8 +70,8 @@ class Markov:
         for level in tree.levels:
             counts = tree.counts(level)
             strength = smoothing * np.maximum(1, (counts > 0).sum(1, keepdims=True))
-            shorter = np.full((1, len(vocabulary)), 1 / len(vocabulary)) if level[0] == 0 else probabilities[tree.parent[level]]
-            probabilities[level] = (counts + strength * shorter) / (counts.sum(1, keepdims=True) + strength)
+            leant_on = _alike(vocabulary) if level[0] == 0 else probabilities[tree.parent[level]]
+            probabilities[level] = (counts + strength * leant_on) / (counts.sum(1, keepdims=True) + strength)
         follow, shorter = tree.follow()
         return cls(probabilities, follow[shorter], vocabulary)
 
@@ -99,6 +99,14 @@ class Markov:
 
     def _at(self, contexts: Tensor) -> State:
         return State(self._log[contexts], contexts)
+
+
+def _alike(vocabulary: Vocabulary) -> NDArray[np.float64]:
+    """[1, events]: every event alike, but the start symbol, which never comes."""
+    share = np.ones((1, len(vocabulary)))
+    if vocabulary.start_id is not None and len(vocabulary) > 1:
+        share[0, vocabulary.start_id] = 0
+    return np.asarray(share / share.sum())
 
 
 def _numbers(table: ArrayLike) -> NDArray[np.float64]:

@@ -37,6 +37,7 @@ class RecurrentNetwork(nn.Module):
     def as_model(self, vocabulary: Vocabulary) -> Recurrent:
         """The model that steps."""
         weights = {name: tensor.detach().cpu().clone() for name, tensor in self.state_dict().items()}
+        never_start(weights["output.bias"], vocabulary)
         return Recurrent.from_state_dict(weights, vocabulary)
 
 
@@ -60,10 +61,18 @@ class TransformerNetwork(nn.Module):
 
     def as_model(self, vocabulary: Vocabulary) -> Transformer:
         """The model that steps."""
-        return Transformer({name: each.detach().cpu().clone() for name, each in self._named().items()}, HEADS, vocabulary)
+        weights = {name: each.detach().cpu().clone() for name, each in self._named().items()}
+        never_start(weights["output.bias"], vocabulary)
+        return Transformer(weights, HEADS, vocabulary)
 
     def _named(self) -> dict[str, Tensor]:
         return {name.replace("/", "."): each for name, each in self.weights.items()}
+
+
+def never_start(bias: Tensor, vocabulary: Vocabulary) -> None:
+    """The start symbol stands before a sequence and never comes again."""
+    if vocabulary.start_id is not None:
+        bias[vocabulary.start_id] = -1e4
 
 
 def _initial(name: str, shape: tuple[int, ...]) -> Tensor:

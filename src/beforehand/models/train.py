@@ -131,8 +131,12 @@ class _Run:
         """Trains until it does not help any more; the best network that was met."""
         with _bar(self.shown) as bar:
             task = bar.add_task("", total=self.settings.epochs * self.batches_a_pass, loss="", speed="")
-            while not self._enough():
-                self._pass(bar, task)
+            try:
+                while not self._enough():
+                    self._pass(bar, task)
+            except KeyboardInterrupt:
+                self._write()
+                raise
         self.network.load_state_dict(self.best)
         return self.network
 

@@ -119,7 +119,7 @@ def weight_shapes(vocabulary: int, width: int, layers: int) -> dict[str, tuple[i
         shapes |= {f"blocks.{i}.norm1.weight": (width,), f"blocks.{i}.norm2.weight": (width,)}
         shapes |= {f"blocks.{i}.qkv.weight": (3 * width, width), f"blocks.{i}.out.weight": (width, width)}
         shapes |= {f"blocks.{i}.up.weight": (4 * width, width), f"blocks.{i}.down.weight": (width, 4 * width)}
-    return shapes | {"output.weight": (vocabulary, width)}
+    return shapes | {"output.weight": (vocabulary, width), "output.bias": (vocabulary,)}
 
 
 def slopes(heads: int) -> Tensor:
@@ -152,7 +152,7 @@ def read(
 
 def logits(weights: Mapping[str, Tensor], hidden: Tensor) -> Tensor:
     """What comes next, not yet normalised."""
-    return functional.linear(_normed(hidden, weights["norm.weight"]), weights["output.weight"])
+    return functional.linear(_normed(hidden, weights["norm.weight"]), weights["output.weight"], weights["output.bias"])
 
 
 def _projections(weights: Mapping[str, Tensor], layer: int, hidden: Tensor) -> tuple[Tensor, ...]:

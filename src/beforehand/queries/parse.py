@@ -122,6 +122,8 @@ def _complaint(text: str, error: UnexpectedInput) -> str:
     spoken = [keyword for each in accepted if (keyword := each.strip("_").lower()) in KEYWORDS]
     near = did_you_mean(word[0], spoken) if word and not word[0].isdigit() and spoken else ""
     hint = near if "did you mean" in near else ""
+    if "STRING" in accepted and (number := re.match(r"\d+", text[position:])):
+        hint = f'; a label that is a number is written in quotes: "{number[0]}"'
     return point(text, position, f"expected {_either(wanted)}, got {got}{hint}")
 
 
@@ -132,8 +134,11 @@ def _either(names: list[str]) -> str:
 def _label(token: Token) -> str:
     if token.type != "STRING":
         return str(token)
+    text = str(token)
+    if text[0] == "'":  # JSON knows double quotes alone
+        text = '"' + text[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
     try:
-        return str(json.loads(str(token), strict=False))
+        return str(json.loads(text, strict=False))
     except json.JSONDecodeError:
         raise QueryError(f'{token} is not a label: the escapes are those of JSON (\\n, \\t, \\", \\\\, \\u00e9)') from None
 

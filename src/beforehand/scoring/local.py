@@ -68,11 +68,11 @@ def _begin(model: Path, threads: int) -> None:
 def _answered(task: Task, asked: Asked) -> tuple[int, int]:
     """Answers a part and writes it in one step."""
     from beforehand.answers import ask_many
+    from beforehand.answers.table import long_table
 
     answers = ask_many(_model, list(asked.questions), [np.asarray(each) for each in task.histories], **asked.options)
-    table = answers.to_polars()
-    table = table.with_columns(user=table["history"].replace_strict(dict(enumerate(task.users)))).drop("history")
+    table = long_table(list(answers), task.users)
     partial = task.target.with_suffix(".partial")
-    table.select("user", *(name for name in table.columns if name not in ("user", "seconds"))).write_parquet(partial)
+    table.write_parquet(partial)
     partial.replace(task.target)
     return task.number, len(task.users)

@@ -14,7 +14,8 @@ from typing import Any
 import polars as pl
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from beforehand.answers.checks import check_questions
+from beforehand.answers.checks import check_numbers, check_questions
+from beforehand.answers.plan import resolve
 from beforehand.errors import EventsError, StorageError
 from beforehand.events import EventLog
 from beforehand.models import load, save
@@ -48,6 +49,8 @@ def score(
         known = load(folder).vocabulary
         if log.vocabulary.labels != known.labels:
             raise EventsError("the log and the model have different vocabularies; read the log with vocabulary=model.vocabulary")
+        check_numbers(budget=budget, precision=None, confidence=0.95, seed=seed, memory=1)
+        resolve(method)
         texts = tuple(str(each) for each in check_questions(list(questions), known))
         asked = Asked(folder, texts, {"method": method, "budget": budget, "seed": seed})
         target = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="beforehand-")) / "answers.parquet"
