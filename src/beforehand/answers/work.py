@@ -17,6 +17,8 @@ from beforehand.models import Model
 
 # What a pass holds for every candidate, in half a dozen arrays of numbers (benchmarks/large.py).
 BYTES_PER_CANDIDATE = 30
+# Without a budget, a long horizon still has so many rows a step on average.
+ROWS_A_STEP = 32
 # Less is taken as this much: the process itself takes more, and the answer should not depend on it.
 LEAST_MEMORY = 16_000_000
 # Beyond so many candidates, the arrays leave the processor's cache and everything takes twice as long.
@@ -61,6 +63,8 @@ class Work:
     def _pass(self, questions: Group, ids: Sequence[list[int]], budget: int | None) -> list[list[Result]]:
         """One answer per history and question."""
         choice = choose(self.method, self.model, questions.automaton, budget)
+        if budget is None and isinstance(choice.method, Sieve):
+            budget = max(DEFAULT_BUDGET, ROWS_A_STEP * (questions.automaton.horizon or 0))
         at_once = self._at_once(questions, budget)
         rows: list[list[Result]] = []
         for first in range(0, len(ids), at_once):

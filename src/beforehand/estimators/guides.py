@@ -18,7 +18,7 @@ from beforehand.estimators.lookahead import Values, look_ahead
 from beforehand.models import Surrogate
 
 # How far what the run has met bends the distilled values: to this power of the ratio, and by at most this factor before.
-BEND, MOST_BEND = 0.7, 4.0
+BEND, MOST_BEND = 0.5, 4.0
 # The first row alone has too little to say.
 FIRST_LOOK = 2
 
