@@ -43,9 +43,9 @@ def main() -> None:
         line("distilled, bent by the run's own (the default)", prepared, seeds)
         line("  from the model's own futures", bh.prepare(plain, progress=False), seeds)
         line("  not corrected", prepared, seeds, methods.Sieve(correct=False))
-        for bend in (0.35, 1.0):
+        for bend in (0.25, 1.0):
             with mock.patch.object(guides, "BEND", bend):
-                line(f"  bent to the power {bend} instead of {guides.BEND}", prepared, seeds)
+                line(f"  bent to the power {bend}", prepared, seeds)
         with mock.patch.object(local, "AGAIN", 1.3), mock.patch.object(guides, "AGAIN", 1.3):
             line("  looked through again after 1.3 × the steps", prepared, seeds)
         for strength in (0.5, 20.0):

@@ -30,7 +30,7 @@ from beforehand.models import Model
 from beforehand.queries import YES
 
 # The floor of ψ, as a share of its mean: how far the surrogate is trusted to call a candidate unimportant.
-FLOOR = 0.2
+FLOOR = 0.15
 # A question without a horizon is expected to be decided in so many steps at most, and its budget is laid out for so many.
 SLOWEST, EXPECTED = 400, 100
 STEPS_AT_ONCE = 32
