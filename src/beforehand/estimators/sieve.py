@@ -14,12 +14,14 @@ Rows rise linearly with the step: later rows cost the same and are what the answ
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
 from beforehand.errors import MethodError
 from beforehand.estimators.engine import TOLERANCE, Run, plain_advance
-from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, by_history
+from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, Tables, by_history
 from beforehand.estimators.guides import Distilled, Guide, guide
 from beforehand.estimators.islands import Islands, Order, how_many
 from beforehand.estimators.randomness import uniforms
@@ -53,7 +55,7 @@ class SievePolicy:
         self.guide: Guide | None = guide(run) if lookahead else None
         self.corrects = correct and self.guide is not None and self.guide.single
         self.knows = isinstance(self.guide, Distilled)  # or else only what this run has met
-        self.gradual = self.knows and _decides_before_the_end(run)
+        self.gradual = self.knows and _decides_before_the_end(run.tables)
         self.left = torch.zeros(count, dtype=torch.float64, device=run.device)
         self.block, self.numbers = -1, self.left
         self.to_come = self.to_come_at_first = self.left
@@ -122,16 +124,16 @@ class SievePolicy:
         if self.run.automaton.horizon is None:
             room = torch.minimum((left // self._steps_left(expansion)).clamp(min=self.count), left)
             return torch.where(room < self.count, 0, room)
+        if not self.gradual or to_come is None:
+            rest = (steps * (steps + 1) - step * (step - 1)) // 2
+            return torch.minimum(left * step // max(1, rest), left - self.count * (steps - step)).clamp(min=self.count)
         later = torch.arange(steps - step + 1, device=self.run.device)
         shares = (step + later) * self._falls(expansion, to_come)[:, None] ** later
-        least = LEAST_SHARE / len(later) if self.gradual else 0.0
-        room = left * (step / shares.sum(1)).clamp(min=least)
+        room = left * (step / shares.sum(1)).clamp(min=LEAST_SHARE / len(later))
         return torch.minimum((room + 1e-6).long(), left - self.count * (steps - step)).clamp(min=self.count)
 
-    def _falls(self, expansion: Expansion, to_come: Tensor | None) -> Tensor:
+    def _falls(self, expansion: Expansion, to_come: Tensor) -> Tensor:
         """[histories]: by which factor a step what is still to come goes down: now, or on average, if that is more; one at most."""
-        if to_come is None or not self.gradual:
-            return torch.ones(expansion.histories, dtype=torch.float64, device=self.run.device)
         found = by_history(to_come, expansion.frontier.owner, expansion.histories)
         if expansion.step == 1:
             self.to_come = self.to_come_at_first = found
@@ -170,11 +172,12 @@ class SievePolicy:
         return tally
 
 
-def _decides_before_the_end(run: Run) -> bool:
+@lru_cache(maxsize=64)
+def _decides_before_the_end(tables: Tables) -> bool:
     """Is what is wanted found step by step, as in `within`, and not only at the horizon, as in `when(…) = k`?"""
-    last = run.automaton.horizon or 1
+    last = tables.automaton.horizon or 1
     return any(
         bool(torch.isin(emits, torch.tensor(wanted, device=emits.device)).any())
         for step in {max(1, last // 2), max(1, last - 1)} - {last}
-        for emits, wanted in zip(run.tables.at(step).emits, run.automaton.wanted, strict=True)
+        for emits, wanted in zip(tables.at(step).emits, tables.automaton.wanted, strict=True)
     )
