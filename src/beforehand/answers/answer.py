@@ -186,6 +186,12 @@ class FuturesFound(Result):
     sampled: tuple[Future, ...]
     value: float
 
+    def plot(self, path: str | None = None) -> Any:
+        """The likeliest futures as bars; with a path, also written to a .png, .svg or .html file."""
+        from beforehand.answers import plots
+
+        return drawn(plots.of_futures(self), path)
+
     def __str__(self) -> str:
         lines = [self.question, "  the likeliest found", *(f"    {each}" for each in self.likely)]
         lines += ["  drawn at random", *(f"    {each}" for each in self.sampled)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beforehand.errors import BeforehandError
 
 if TYPE_CHECKING:
-    from beforehand.answers.answer import Answer, Distribution
+    from beforehand.answers.answer import Answer, Distribution, FuturesFound
     from beforehand.answers.resolve import Resolving
 
 INK, MAIN, SOFT = "#1f2933", "#2563a8", "#a9c6e3"
@@ -85,6 +85,16 @@ def _of_labels(answer: Distribution) -> tuple[Any, int]:
     y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, grid=False))
     bars = base.mark_bar(color=MAIN).encode(y=y, x=alt.X("value:Q", title="probability", axis=FEW), tooltip=TOOLTIP)
     return bars + base.mark_rule(color=INK, strokeWidth=1.5).encode(y=y, x="low:Q", x2="high:Q"), max(60, 22 * len(rows))
+
+
+def of_futures(found: FuturesFound) -> Any:
+    """The likeliest futures, each with its chance."""
+    alt = altair()
+    rows = [{"label": " → ".join(each.events), "value": each.probability} for each in found.likely]
+    y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=420, grid=False))
+    x = alt.X("value:Q", title="probability of exactly these events", axis=FEW)
+    bars = alt.Chart(alt.Data(values=rows)).mark_bar(color=MAIN).encode(y=y, x=x, tooltip=["label:N", "value:Q"])
+    return styled(bars, found.question, f"the likeliest found · {found.cost}", height=max(60, 30 * len(rows)))
 
 
 def of_resolving(found: Resolving) -> Any:
