@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.errors import ModelError
+from beforehand.backtesting.cuts import ahead, outcomes
 from beforehand.events import EventLog
 from beforehand.models import Markov
-from beforehand.models.train import markov_quality
+from beforehand.models.train import markov_by_order
 from beforehand.queries import Automaton
 
 Floats = NDArray[np.float64]
@@ -23,27 +23,19 @@ def frequencies(log: EventLog) -> Markov:
 def chain(log: EventLog, seed: int) -> tuple[Markov, int]:
     """The Markov chain of the order, 1 to 3, that predicts a held-out tenth best."""
     learn, held = log.split(0.1, seed) if len(log) > 1 else (log, log)
-    found: list[tuple[float, int]] = []
-    for order in (1, 2, 3):
-        try:
-            found.append((markov_quality(Markov.fit(learn, log.vocabulary, order), held)["loss"], order))
-        except ModelError:  # too many contexts for a table
-            break
+    found = [(quality["loss"], order) for order, (_, quality) in enumerate(markov_by_order(learn, held, (1, 2, 3)), 1)]
     order = min(found)[1] if found else 0
     return Markov.fit(log, log.vocabulary, order), order
 
 
 def survival(automaton: Automaton, log: EventLog, seed: int) -> Floats:
     """P(hit by step k), k = 1, 2, …, from random places of all users, a sequence counted as far as it goes."""
-    from beforehand.backtesting.cuts import outcomes
-
     horizon = automaton.horizon or 1
     random, futures = np.random.default_rng(seed), []
     for user in random.permutation(len(log))[:USERS].tolist():
         events = log[user].astype(np.int64)
         for place in random.integers(1, max(2, len(events)), PLACES_A_USER if len(events) > 1 else 0).tolist():
-            ahead = events[place : place + horizon]
-            futures.append(np.pad(ahead, (0, horizon - len(ahead)), constant_values=-1))
+            futures.append(ahead(events, place, horizon))
     if not futures:
         return np.zeros(horizon)
     table = np.stack(futures)

@@ -43,9 +43,8 @@ def cut(log: EventLog, horizon: int | None, users: int, seed: int) -> Cuts:
             short += 1
             continue
         place = int(random.integers(1, last + 1))
-        ahead = events[place : place + (horizon or FAR)]
         pasts.append(events[:place].tolist())
-        futures.append(np.pad(ahead, (0, (horizon or FAR) - len(ahead)), constant_values=-1))
+        futures.append(ahead(events, place, horizon or FAR))
         if len(pasts) == users:
             break
     if not pasts:
@@ -53,6 +52,12 @@ def cut(log: EventLog, horizon: int | None, users: int, seed: int) -> Cuts:
             f"no sequence has {needed} events after its first; ask about a shorter horizon, or bring longer sequences"
         )
     return Cuts(pasts, np.stack(futures), short)
+
+
+def ahead(events: Ints, place: int, steps: int) -> Ints:
+    """So many events from a place on; −1 beyond the sequence's end."""
+    found = events[place : place + steps]
+    return np.pad(found, (0, steps - len(found)), constant_values=-1)
 
 
 def outcomes(automaton: Automaton, futures: Ints) -> tuple[Ints, Ints]:

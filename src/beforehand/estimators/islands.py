@@ -105,8 +105,6 @@ class Order:
         """[histories, candidates] from [rows, vocabulary]."""
         rows, vocabulary = values.shape
         histories, width = len(self.sizes), self.layout.width
-        if len(self.sizes) == 1 and self.grounds == 1:
-            return values.T.reshape(1, -1)
         sizes, begins = self.sizes.flatten()[self.ground], self.begins.flatten()[self.ground]
         owner = self.ground // self.grounds
         inside = torch.arange(rows, device=values.device) - self.layout.begins[owner] - begins

@@ -3,13 +3,15 @@
 At each step the candidates that would keep the question open are scored by u·ψ, u their weight and ψ a guess of how much
 they matter; the heavy ones live with their exact weight, the light ones by chance (`selection`). ψ comes from the value V of a
 candidate under a surrogate of the model (`lookahead`): the standard deviation sqrt(V(1 − V)) of what it may still decide,
-plus a floor, because the surrogate may be wrong. Without a surrogate ψ is one.
+plus a floor, because the surrogate may be wrong. Without any guide ψ is one. What was drawn by chance belongs to one of several
+independent islands, whose differences tell the error (`islands`).
 
 Where the question is a single number, the surrogate also corrects what selection did to it: at each step, the value of all
 candidates minus the weighted value of those that live is added to the estimate. Its expectation is zero, and if V were
 the truth the answer would be exact for any number of rows.
 
-Rows rise linearly with the step: later rows cost the same and are what the answer is read from.
+Rows rise linearly with the step: later rows cost the same and are what the answer is read from. Where the answer is found step by
+step, they also follow how much of it is still to come.
 """
 
 from __future__ import annotations

@@ -134,8 +134,7 @@ def _sorted(frame: pl.DataFrame, report: Report, drop_duplicates: bool) -> pl.Da
     ordered = frame.with_row_index("row").with_columns(first).sort(["first", *keys[1:], "row"])
     same = pl.all_horizontal(*(pl.col(key) == pl.col(key).shift(1) for key in keys))
     if "time" in frame.columns:
-        unsorted = int((ordered["row"].diff() < 0).sum()) - int((ordered["first"].diff() > 0).sum())
-        if unsorted > 0 or int((ordered["row"].diff() < 0).sum()):
+        if int((ordered["row"].diff() < 0).sum()):
             report.notes.append("rows were sorted by user and time")
         ties = ordered.select(same.sum()).item()
         if ties:

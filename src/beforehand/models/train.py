@@ -6,6 +6,7 @@ import datetime
 import importlib.metadata
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,15 +87,22 @@ def _with_card(model: Any, found: dict[str, Any], log: EventLog, settings: Setti
 
 def _markov(learn: EventLog, held: EventLog, settings: Settings) -> tuple[Markov, dict[str, Any]]:
     """The order that predicts held-out users best."""
-    begun, losses, models = time.perf_counter(), [], []
-    for order in ORDERS:
+    begun, found = time.perf_counter(), markov_by_order(learn, held, ORDERS)
+    losses = [{"order": order, **quality} for order, (_, quality) in zip(ORDERS, found, strict=False)]
+    best = min(range(len(losses)), key=lambda i: losses[i]["loss"])
+    return found[best][0], {"losses": losses, "best": losses[best], "seconds": round(time.perf_counter() - begun, 1)}
+
+
+def markov_by_order(learn: EventLog, held: EventLog, orders: Sequence[int]) -> list[tuple[Markov, dict[str, float]]]:
+    """A model of each order and how well it predicts held-out users, up to the first that has too many contexts for a table."""
+    found = []
+    for order in orders:
         try:
-            models.append(Markov.fit(learn, learn.vocabulary, order))
+            model = Markov.fit(learn, learn.vocabulary, order)
         except ModelError:
             break
-        losses.append({"order": order, **markov_quality(models[-1], held)})
-    best = min(range(len(losses)), key=lambda i: losses[i]["loss"])
-    return models[best], {"losses": losses, "best": losses[best], "seconds": round(time.perf_counter() - begun, 1)}
+        found.append((model, markov_quality(model, held)))
+    return found
 
 
 def markov_quality(model: Markov, held: EventLog) -> dict[str, float]:

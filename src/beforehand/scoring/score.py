@@ -62,7 +62,7 @@ def score(
         _joined(parts, target)
     finally:
         if temporary:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder.parent, ignore_errors=True)
     if out is not None:
         return target
     table = pl.read_parquet(target)
