@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-long check benchmarks clean
+.PHONY: demo test test-long test-pandas2 check benchmarks clean
 
 .venv/installed: pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv
@@ -22,6 +22,11 @@ test: check
 
 test-long: .venv/installed
 	$(BIN)/pytest -m "long or not long"
+
+# pandas 2 beside the pandas 3 that is installed.
+test-pandas2: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --target .venv/pandas2 --upgrade --no-deps "pandas<3" pytz python-dateutil six tzdata
+	PYTHONPATH=.venv/pandas2 $(BIN)/pytest tests/events
 
 benchmarks: .venv/installed
 	for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done

@@ -92,6 +92,47 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None
         bh.train(log, settings=settings, checkpoint=folder, progress=False)
 
 
+FULL = """
+import resource, signal, sys, torch
+torch.set_num_threads(1)
+import beforehand as bh
+from tests.models.test_training import a_log, QUICK
+from beforehand.models import Settings
+import beforehand.models.checkpoints as checkpoints
+write = checkpoints.write
+def full_after_one(*everything):
+    write(*everything)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+checkpoints.write = full_after_one
+try:
+    bh.train(a_log(120), settings=Settings(**QUICK), checkpoint=sys.argv[1], progress=False, lookahead=False)
+except bh.errors.StorageError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_a_sentence_and_the_run_goes_on_later(tmp_path: Path) -> None:
+    """The operating system refuses large files, as a full disk would, after the first pass."""
+    folder, root = tmp_path / "run", Path(__file__).parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", FULL, str(folder)], cwd=root, capture_output=True, text=True, check=True)
+    assert "could not be kept" in done.stdout and "make room" in done.stdout
+    assert [each.name for each in folder.iterdir()] == ["training.safetensors"]
+    settings = Settings(**QUICK)
+    resumed = bh.train(a_log(120), settings=settings, checkpoint=folder, progress=False, lookahead=False)
+    straight = bh.train(a_log(120), settings=settings, progress=False, lookahead=False)
+    assert torch.equal(resumed.start([[0, 1]]).log_probs, straight.start([[0, 1]]).log_probs)
+
+
+def test_a_user_of_ten_thousand_events_is_learned_and_asked() -> None:
+    random = np.random.default_rng(5)
+    log = bh.EventLog.from_sequences([list(random.choice(list("abcd"), 10_000)), *[["a", "b", "c"]] * 9])
+    for kind in ("recurrent", "transformer"):
+        model = bh.train(log, kind, settings=Settings(**QUICK | {"kind": kind}), progress=False)
+        answer = bh.ask(model, "P(a within 3)", log[0])
+        assert 0.2 < answer.value < 0.9, kind
+
+
 def test_every_event_is_predicted_once_a_pass() -> None:
     log = a_log(50)
     of = windows(log, 16)

@@ -155,10 +155,11 @@ class Distribution(Result):
     def __str__(self) -> str:
         order = range(len(self)) if self.numbers else np.argsort(-self.value, kind="stable")
         shown = [int(i) for i in order][:12]
-        width = max((len(self.labels[i]) for i in shown), default=0)
+        names = {i: in_one_line(self.labels[i]) for i in shown}
+        width = max(map(len, names.values()), default=0)
         top = max(float(self.value.max()), 1e-300)
         lines = [
-            f"  {self.labels[i]:>{width}}  {number(self.value[i]):>9}  [{number(self.low[i])}, {number(self.high[i])}]  "
+            f"  {names[i]:>{width}}  {number(self.value[i]):>9}  [{number(self.low[i])}, {number(self.high[i])}]  "
             + "█" * round(24 * float(self.value[i]) / top)
             for i in shown
         ]
@@ -175,7 +176,7 @@ class Future:
     probability: float
 
     def __str__(self) -> str:
-        return f"{number(self.probability):>9}  {' → '.join(self.events)}"
+        return f"{number(self.probability):>9}  {' → '.join(map(in_one_line, self.events))}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,6 +206,11 @@ def drawn(chart: Any, path: str | None) -> Any:
     if path is not None:
         plots.write(chart, path)
     return chart
+
+
+def in_one_line(label: str) -> str:
+    """A label as it is printed: line ends and other signs that would break a line are written as their escapes."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in label)
 
 
 def number(value: float) -> str:

@@ -151,7 +151,8 @@ def assemble(
         end = (END if END not in labels else f"<{END}>") if complete else None
         labels += [end] if end is not None else []
         members = _members(groups or {}, set(labels), report)
-        vocabulary = Vocabulary([*labels, START], start=START, end=end, groups=members)
+        start = START if START not in labels else f"<{START}>"
+        vocabulary = Vocabulary([*labels, start], start=start, end=end, groups=members)
     known = events.cast(pl.Enum(vocabulary.labels), strict=False)
     if known.null_count() and (folded := next((each for each in (f"<{OTHER}>", OTHER) if each in vocabulary.index), None)):
         unseen = events.filter(known.is_null())

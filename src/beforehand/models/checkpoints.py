@@ -42,7 +42,10 @@ def write(folder: Path, about: dict[str, Any], progress: Progress, network: Any,
         folder.mkdir(parents=True, exist_ok=True)
         replace(folder / FILE, safetensors.torch.save({name: each.cpu().contiguous() for name, each in tensors.items()}, words))
     except OSError as error:
-        raise StorageError(f"the training run could not be kept in {folder}: {error.strerror or error}") from None
+        raise StorageError(
+            f"the training run could not be kept in {folder}: {error.strerror or error}; "
+            "make room and start it again: it goes on from what was kept before"
+        ) from None
 
 
 def resume(folder: Path, about: dict[str, Any], network: Any, optimizer: Any) -> tuple[Progress, dict[str, Tensor]] | None:

@@ -69,6 +69,8 @@ class Markov:
         probabilities = np.empty((len(tree.parent), len(vocabulary)))
         for level in tree.levels:
             counts = tree.counts(level)
+            if vocabulary.start_id is not None and len(vocabulary) > 1:
+                counts[:, vocabulary.start_id] = 0  # read before every history, but never next
             strength = smoothing * np.maximum(1, (counts > 0).sum(1, keepdims=True))
             leant_on = _alike(vocabulary) if level[0] == 0 else probabilities[tree.parent[level]]
             probabilities[level] = (counts + strength * leant_on) / (counts.sum(1, keepdims=True) + strength)
@@ -126,4 +128,5 @@ def _normalised(rows: NDArray[np.float64], size: int) -> Tensor:
             f"the probabilities after context {worst} are not a distribution: "
             f"they sum to {sums[worst]:.6g}, lowest {rows[worst].min():.3g}"
         )
-    return torch.from_numpy(rows / sums[:, None])
+    off = abs(sums - 1) > 1e-14  # what was normalised before stays as it is, to the last bit
+    return torch.from_numpy(rows / np.where(off, sums, 1)[:, None])

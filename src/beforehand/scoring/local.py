@@ -73,6 +73,10 @@ def _answered(task: Task, asked: Asked) -> tuple[int, int]:
     answers = ask_many(_model, list(asked.questions), [np.asarray(each) for each in task.histories], **asked.options)
     table = long_table(list(answers), task.users)
     partial = task.target.with_suffix(".partial")
-    table.write_parquet(partial)
+    try:
+        table.write_parquet(partial)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
     partial.replace(task.target)
     return task.number, len(task.users)
