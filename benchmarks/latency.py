@@ -42,17 +42,18 @@ def main() -> None:
         print("../shared is not here: no course checkpoint to ask")
         return
     model = bh.prepare(checkpoint("moocs"), sequences("moocs", 2_000, 50), progress=False)
-    history = sequences("moocs", 1, 5)[0]
+    history = model.vocabulary.ids(sequences("moocs", 1, 5)[0])
     for text in ('P(when("30") = 10)', 'P("30" within 10)', 'P("30" before "31" within 10)', 'when("30") within 10', "event(10)"):
         counting = Counting(model)
         bh.ask(counting, text, history, method="sieve", budget=1_000)  # type: ignore[arg-type]
-        raw = median_seconds(lambda counts=counting.rows: step(model, counts))
+        raw = median_seconds(lambda counts=counting.rows: step(model, history, counts))
         asked = median_seconds(lambda text=text: bh.ask(model, text, history, method="sieve", budget=1_000))
         print(f"{1000 * raw:5.1f} ms of raw steps, {1000 * asked:5.1f} ms asked, {asked / raw:4.2f} times   {text}")
 
 
-def step(model: Model, counts: list[int]) -> None:
-    state = model.start([[1]])
+def step(model: Model, history: list[int], counts: list[int]) -> None:
+    """What the model alone takes: to read the history, and for as many rows a step."""
+    state = model.start([history])
     for count in counts:
         events = torch.zeros(count, dtype=torch.long)
         state = model.advance(state, torch.zeros(count, dtype=torch.long), events)

@@ -28,6 +28,12 @@ def model(log: bh.EventLog, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def in_memory(model: Path, log: bh.EventLog) -> pl.DataFrame:
+    table = bh.score(bh.load(model), log, QUESTIONS, progress=False)
+    assert isinstance(table, pl.DataFrame)
+    return table
+
+
 def test_workers_make_no_difference_to_a_byte(model: Path, log: bh.EventLog, tmp_path: Path) -> None:
     files = [
         bh.score(model, log, QUESTIONS, out=tmp_path / f"{workers}.parquet", workers=workers, progress=False) for workers in (1, 2)
@@ -36,7 +42,7 @@ def test_workers_make_no_difference_to_a_byte(model: Path, log: bh.EventLog, tmp
     assert one == two
     table = pl.read_parquet(tmp_path / "1.parquet")
     assert table.height == 700 * 4 and table["user"].n_unique() == 700
-    assert table.equals(bh.score(bh.load(model), log, QUESTIONS, progress=False))
+    assert table.equals(in_memory(model, log))
 
 
 def test_a_full_disk_is_a_sentence_and_what_is_finished_is_kept(model: Path, log: bh.EventLog, tmp_path: Path) -> None:
@@ -62,7 +68,7 @@ except bh.errors.StorageError as error:
     assert "could not be written" in said and "what is finished is kept" in said
     assert [each.name for each in Path(f"{out}.parts").glob("*.p*")] == ["000000.parquet"], "and nothing that is half written"
     done = bh.score(model, log, QUESTIONS, out=out, progress=False)
-    assert pl.read_parquet(str(done)).equals(bh.score(model, log, QUESTIONS, progress=False))
+    assert pl.read_parquet(str(done)).equals(in_memory(model, log))
 
 
 def test_what_cannot_be_scored_is_said(model: Path, log: bh.EventLog, tmp_path: Path) -> None:

@@ -15,12 +15,15 @@ def t_quantile(confidence: float, freedom: Tensor) -> Tensor:
     Hill's expansion (1970, algorithm 396) of the t quantile in that of the normal distribution, within 0.2 % from three degrees
     of freedom on; below, exact at one and two, and between them along 1/n on a logarithmic scale. Never less than one degree.
     """
+    many = _expansion(confidence, freedom.clamp(min=3))
+    if bool((freedom >= 3).all()):
+        return many
     one, two = torch.tensor(math.tan(math.pi * confidence / 2)), torch.tensor(confidence * math.sqrt(2 / (1 - confidence**2)))
     three = _expansion(confidence, torch.tensor(3.0, dtype=torch.float64))
     n = freedom.clamp(min=1)
     below_two = torch.exp(two.log() + (one / two).log() * (1 / n - 1 / 2) / (1 - 1 / 2))
     below_three = torch.exp(three.log() + (two / three).log() * (1 / n - 1 / 3) / (1 / 2 - 1 / 3))
-    return torch.where(n >= 3, _expansion(confidence, n.clamp(min=3)), torch.where(n >= 2, below_three, below_two))
+    return torch.where(n >= 3, many, torch.where(n >= 2, below_three, below_two))
 
 
 def _expansion(confidence: float, n: Tensor) -> Tensor:

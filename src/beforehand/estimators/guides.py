@@ -71,7 +71,8 @@ class Bent(Distilled):
         super().__init__(values, run)
         self.run = run
         self.chains = Chains(run, values.surrogate.after_single_events())
-        self.bend: list[Tensor] = []
+        self.here: list[Tensor] = []
+        self.usual = values.along_single_events(self.chains.class_of, run.read.log_probs.dtype)
         self.looked = 0
 
     def candidates(self, expansion: Expansion) -> Tensor:
@@ -80,9 +81,11 @@ class Bent(Distilled):
         value, step = super().candidates(expansion), expansion.step
         if step < FIRST_LOOK:
             return value
-        if not self.bend or step >= AGAIN * self.looked:
+        if not self.looked or step >= AGAIN * self.looked:
             self._look(step)
-        value = value * by_candidate(self.bend[step - self.looked], self.chains.kind, expansion)
+        here, usual = self.here[step - self.looked], self.usual[step]
+        bend = (here / usual.clamp(min=torch.finfo(here.dtype).tiny)).clamp_(1 / MOST_BEND, MOST_BEND).pow_(BEND)
+        value = value * by_candidate(bend, self.chains.kind, expansion)
         return value.clamp_(max=1) if self.single else value
 
     def descend(self, rows: Tensor, events: Tensor) -> None:
@@ -92,8 +95,5 @@ class Bent(Distilled):
 
     def _look(self, step: int) -> None:
         chains, values = self.chains, self.values
-        here = backwards(chains.table()[0], chains.class_of, self.run.tables, values.reward_rows, step, values.last)
-        usual = values.along_single_events(chains.class_of, here[0].dtype)[step:]
-        tiny, pairs = torch.finfo(here[0].dtype).tiny, zip(here, usual, strict=True)
-        self.bend = [(own / other.clamp(min=tiny)).clamp_(1 / MOST_BEND, MOST_BEND).pow_(BEND) for own, other in pairs]
+        self.here = backwards(chains.table()[0], chains.class_of, self.run.tables, values.reward_rows, step, values.last)
         self.looked = step

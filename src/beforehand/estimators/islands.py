@@ -11,8 +11,6 @@ with z_i what island i has decided. (Interpenetrating samples: Mahalanobis 1946.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import torch
 from torch import Tensor
 
@@ -96,36 +94,34 @@ class Order:
     neighbours. Rows must be sorted by ground."""
 
     def __init__(self, ground: Tensor, histories: int, grounds: int, layout: Layout) -> None:
-        self.layout, self.grounds = layout, grounds
-        self.sizes = torch.bincount(ground, minlength=histories * grounds).reshape(histories, grounds)
-        self.begins = self.sizes.cumsum(1) - self.sizes
-        self.ground = ground
+        self.ground, self.layout = ground, layout
+        self.sizes = torch.bincount(ground, minlength=histories * grounds)
+        self.first = self.sizes.cumsum(0) - self.sizes
+        self.begins = self.first.reshape(histories, grounds) - layout.begins[:, None]
+        self.ends = self.begins[:, -1:] + self.sizes.reshape(histories, grounds)[:, -1:]
 
     def line(self, values: Tensor) -> Tensor:
         """[histories, candidates] from [rows, vocabulary]."""
         rows, vocabulary = values.shape
-        histories, width = len(self.sizes), self.layout.width
-        sizes, begins = self.sizes.flatten()[self.ground], self.begins.flatten()[self.ground]
-        owner = self.ground // self.grounds
-        inside = torch.arange(rows, device=values.device) - self.layout.begins[owner] - begins
-        first = owner * (width * vocabulary) + begins * vocabulary + inside
-        place = first[:, None] + sizes[:, None] * torch.arange(vocabulary, device=values.device)
-        line = torch.zeros(histories * width * vocabulary, dtype=values.dtype, device=values.device)
+        before = self.first * (vocabulary - 1)
+        if not self.layout.full:  # every history is given the room of the largest
+            moved = torch.arange(len(self.begins), device=values.device) * self.layout.width - self.layout.begins
+            before += moved.repeat_interleave(self.begins.shape[1]) * vocabulary
+        first = before[self.ground] + torch.arange(rows, device=values.device)
+        place = first[:, None] + self.sizes[self.ground][:, None] * torch.arange(vocabulary, device=values.device)
+        histories = self.layout.histories
+        line = torch.zeros(histories * self.layout.width * vocabulary, dtype=values.dtype, device=values.device)
         line[place] = values
         return line.reshape(histories, -1)
 
-    @cached_property
-    def _ends(self) -> Tensor:
-        return self.begins + self.sizes
-
     def edges(self, vocabulary: int) -> Tensor:
         """[histories, grounds + 1]: where each ground begins on the line, and where the last one ends."""
-        return torch.cat([self.begins, self._ends[:, -1:]], 1) * vocabulary
+        return torch.cat([self.begins, self.ends], 1) * vocabulary
 
     def rows(self, history: Tensor, place: Tensor, vocabulary: int) -> tuple[Tensor, Tensor, Tensor]:
         """Row, event and ground of places on the line."""
-        slot = place // vocabulary
-        island = (slot[:, None] >= self._ends[history]).sum(1)
-        size, begin = self.sizes[history, island], self.begins[history, island]
-        inside = place - begin * vocabulary
-        return self.layout.begins[history] + begin + inside % size, inside // size, history * self.grounds + island
+        begins = self.layout.begins[history]
+        ground = self.ground[begins + place // vocabulary]
+        size, first = self.sizes[ground], self.first[ground]
+        inside = place - (first - begins) * vocabulary
+        return first + inside % size, inside // size, ground

@@ -92,25 +92,32 @@ class Chains:
 def backwards(chain: Tensor, class_of: Tensor, tables: Tables, reward: list[Tensor], first: int, last: int) -> list[Tensor]:
     """[batch, kinds, states] after `first` events and each later one: the reward still to come, along [batch, kinds, kinds]."""
     value = torch.zeros(len(chain), len(class_of), tables.states(last), dtype=chain.dtype, device=chain.device)
-    found = [value]
+    found, moves = [value], dict[int, _Moves]()
     for step in range(last, first, -1):
-        found.append(chain @ _onward(found[-1], class_of, tables.at(step), reward))
+        table = tables.at(step)  # the same object for all steps that are alike
+        if id(table) not in moves:
+            moves[id(table)] = _Moves(table, class_of, reward, chain.dtype)
+        found.append(chain @ moves[id(table)].onward(found[-1]))
     return found[::-1]
 
 
-def _onward(value: Tensor, class_of: Tensor, moves: StepTables, reward: list[Tensor]) -> Tensor:
-    """[batch, kinds, states before]: what an event of this kind from this state decides, and the value of where it leads."""
-    lands = moves.next[:, class_of].T  # [kinds, states before]
-    if moves.after == 1:
-        onward = value * (lands >= 0)
-    else:
-        rows = torch.arange(len(lands), device=lands.device)[:, None]
-        onward = value.flatten(1)[:, rows * moves.after + lands.clamp(min=0)] * (lands >= 0)
-    for emits, each, emitting in zip(moves.emits, reward, moves.emitting, strict=True):
-        if emitting:
-            taken = emits[:, class_of].T
-            onward = onward + each[:, taken.clamp(min=0)].to(onward.dtype) * (taken >= 0)
-    return onward
+class _Moves:
+    """What an event of each kind does from each state, at one step: [kinds, states before]."""
+
+    def __init__(self, table: StepTables, class_of: Tensor, reward: list[Tensor], dtype: torch.dtype) -> None:
+        lands = table.next[:, class_of].T
+        self.after, self.goes_on = table.after, lands >= 0
+        self.place = torch.arange(len(lands), device=lands.device)[:, None] * table.after + lands.clamp(min=0)
+        self.decides = torch.zeros((), dtype=dtype, device=lands.device)
+        for emits, each, emitting in zip(table.emits, reward, table.emitting, strict=True):
+            if emitting:
+                taken = emits[:, class_of].T
+                self.decides = self.decides + each[:, taken.clamp(min=0)].to(dtype) * (taken >= 0)
+
+    def onward(self, value: Tensor) -> Tensor:
+        """[batch, kinds, states before]: what the event decides, and the value of where it leads."""
+        ahead = value if self.after == 1 else value.flatten(1)[:, self.place]
+        return torch.addcmul(self.decides, ahead, self.goes_on.to(ahead.dtype))
 
 
 class Local:

@@ -50,56 +50,62 @@ def sift(score: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> Sifted:
 
 def _light(score: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> Sifted:
     """One draw of every island, from the running sum of its own scores and then of its share of the common ground's."""
-    islands, sums = start.shape[1], score.cumsum(1, dtype=torch.float64)
-    at_edge = torch.where(edges > 0, sums.gather(1, (edges - 1).clamp(min=0)), 0)
-    masses = at_edge.diff(dim=1)
-    own, common = masses[:, 1:], masses[:, :1]
+    islands = start.shape[1]
+    sums = torch.zeros(len(score), score.shape[1] + 1, dtype=torch.float64, device=score.device)
+    torch.cumsum(score, 1, dtype=torch.float64, out=sums[:, 1:])
+    at_edge = sums.gather(1, edges)
+    masses = at_edge[:, 1:] - at_edge[:, :-1]
+    common, own = masses[:, :1], masses[:, 1:]
     mass = own + common / islands
     count = _shared_out(mass, room)
     spacing = mass / count.clamp(min=1)
-    rank = torch.arange(int(count.max()), device=score.device)
-    history, island, number = (rank < count[:, :, None]).nonzero(as_tuple=True)
-    position = (start[history, island] + number) * (spacing[history, island] * JUST_BELOW)
-    beyond = position - own[history, island]
-    from_own = beyond < 0
-    target = torch.where(from_own, at_edge[history, island + 1] + position, beyond * islands)
-    end = torch.where(from_own, at_edge[history, island + 2], common[history, 0])
-    target = torch.minimum(target, torch.nextafter(end, torch.zeros_like(end)))
+    last = torch.cat([at_edge[:, 2:], common.expand_as(own)]).nextafter(at_edge.new_zeros(()))
+    known = torch.stack([start, spacing, own, at_edge[:, 1:-1], last[: len(own)], last[len(own) :]]).flatten(1)
+    drawer, number = _each(count.flatten())
+    start, spacing, own, begin, last_own, last_common = known[:, drawer]
+    position = (start + number) * JUST_BELOW * spacing
+    beyond = position - own
+    target = torch.where(beyond < 0, (begin + position).minimum(last_own), (beyond * islands).minimum(last_common))
+    history = drawer // islands
     drawn = _find(sums, history, target)
-    return Sifted(history, drawn, spacing[history, island] / score[history, drawn].double(), island + 1)
+    return Sifted(history, drawn, spacing / score[history, drawn], drawer % islands + 1)
+
+
+def _each(count: Tensor) -> tuple[Tensor, Tensor]:
+    """Each place as often as it counts, and the how manieth of it that is."""
+    place = torch.repeat_interleave(count)
+    return place, torch.arange(len(place), device=place.device) - (count.cumsum(0) - count)[place]
 
 
 def _find(sums: Tensor, history: Tensor, target: Tensor) -> Tensor:
-    """The first candidate of a history whose running sum is above the target."""
+    """The first candidate of a history with which the running sum, which begins with nothing, is above the target."""
     if len(sums) == 1:
-        return torch.searchsorted(sums[0], target, right=True)
+        return torch.searchsorted(sums[0], target, right=True) - 1
     counts = torch.bincount(history, minlength=len(sums))
     rank = torch.arange(len(history), device=history.device) - (counts.cumsum(0) - counts)[history]
     padded = torch.zeros(len(sums), int(counts.max()), dtype=target.dtype, device=target.device)
     padded[history, rank] = target
-    return torch.searchsorted(sums, padded, right=True)[history, rank]
+    return torch.searchsorted(sums, padded, right=True)[history, rank] - 1
 
 
 def _heavy(score: Tensor, room: Tensor, islands: int) -> tuple[Tensor, Tensor]:
     """Which live for certain, and where they stand: those at or above the threshold, which is what is below it, shared among the
     places left to it. A place for each island is left, unless there is room for all."""
     most = min(int(room.max()) + 1, score.shape[1])  # one more than there is room for tells whether all fit
-    rank = torch.arange(most, device=score.device)
     top, place = torch.topk(score, most, dim=1)
-    spare = room[:, None] - rank
-    precise = top.double()
+    spare = room[:, None] - torch.arange(most, device=score.device)
+    precise, there = top.double(), top > 0
     rest = score.sum(1, keepdim=True, dtype=torch.float64) - (precise.cumsum(1) - precise)
-    everything = ((top > 0).sum(1) <= room)[:, None]
-    stops = ~everything & ((precise * spare < rest) | (spare <= islands))
-    stops[:, -1] |= ~everything[:, 0]
-    heavy = torch.where(stops.any(1), stops.to(torch.int8).argmax(1), most)[:, None]
-    return (rank < heavy) & (top > 0), place
+    light = ((precise * spare < rest) | (spare <= islands)).cumsum(1) > 0  # and so is all that is lighter
+    everything = there.sum(1) <= room
+    return there & (everything[:, None] | ~light), place
 
 
 def _shared_out(mass: Tensor, places: Tensor) -> Tensor:
     """[histories, islands]: a place for each island that has any light scores, the others in proportion to them."""
-    some = mass > 0
+    some = (mass > 0) & (places > 0)[:, None]
     left = (places - some.sum(1)).clamp(min=0)
     share = mass.cumsum(1)
     share = (share / share[:, -1:].clamp(min=1e-300) * left[:, None] + NEARLY_HALF).long()
-    return torch.where(places[:, None] > 0, some + share.diff(dim=1, prepend=torch.zeros_like(share[:, :1])), 0)
+    share[:, 1:] -= share[:, :-1].clone()
+    return some + share
