@@ -83,8 +83,11 @@ class Markov:
 
     @classmethod
     def from_parts(cls, settings: Mapping[str, Any], tensors: Mapping[str, Tensor], vocabulary: Vocabulary) -> Markov:
-        """From storage."""
-        return cls(tensors["probabilities"].numpy(), tensors["follow"].numpy(), vocabulary, int(settings["needs"]))
+        """From storage, to the last bit: what was normalised before is not normalised again."""
+        model = cls(tensors["probabilities"].numpy(), tensors["follow"].numpy(), vocabulary, int(settings["needs"]))
+        model.probabilities = tensors["probabilities"]
+        model._log = model.probabilities.log()
+        return model
 
     def start(self, histories: Sequence[Ids]) -> State:
         """The context of each history; it depends on the last few events alone, so any context will do to begin with."""
@@ -128,5 +131,4 @@ def _normalised(rows: NDArray[np.float64], size: int) -> Tensor:
             f"the probabilities after context {worst} are not a distribution: "
             f"they sum to {sums[worst]:.6g}, lowest {rows[worst].min():.3g}"
         )
-    off = abs(sums - 1) > 1e-14  # what was normalised before stays as it is, to the last bit
-    return torch.from_numpy(rows / np.where(off, sums, 1)[:, None])
+    return torch.from_numpy(rows / sums[:, None])

@@ -17,6 +17,7 @@ from beforehand.queries.minimise import minimise
 from beforehand.queries.pieces import NO, OPEN, YES, Masks, Piece, counting, piece, racing
 from beforehand.queries.product import Combination, product, single
 from beforehand.queries.sets import Anything, EventSet
+from beforehand.queries.text import Text, walk
 
 Ints = NDArray[np.int64]
 Verdict = Callable[[Ints], Ints]
@@ -68,8 +69,11 @@ class _Masks:
             ended[vocabulary.end_id] = True
             self._split(ended)
 
-    def learn(self, events: EventSet) -> None:
-        if events not in self.of_events:
+    def learn(self, events: EventSet | tuple[Text, ...]) -> None:
+        if isinstance(events, tuple):
+            pairs = self.classes * len(self.classes) + walk(events, self.vocabulary).kinds
+            _, self.classes, self.sizes = np.unique(pairs, return_inverse=True, return_counts=True)
+        elif events not in self.of_events:
             self.of_events[events] = events.resolve(self.vocabulary)
             self._split(self.of_events[events])
 
@@ -88,10 +92,14 @@ class _Masks:
         """[classes]: the first event of each, once all sets are known."""
         return np.unique(self.classes, return_index=True)[1]
 
-    def of(self, events: EventSet) -> NDArray[np.bool_]:
+    def __call__(self, events: EventSet) -> NDArray[np.bool_]:
         if isinstance(events, Anything):
             return ~self.ended
         return self.of_events[events][self.examples]
+
+    def race(self, options: tuple[Text, ...]) -> Ints:
+        walked = walk(options, self.vocabulary)
+        return np.asarray(walked.moves[:, walked.kinds[self.examples]])
 
     @cached_property
     def ended(self) -> NDArray[np.bool_]:
@@ -99,10 +107,14 @@ class _Masks:
         return np.asarray(self.examples == (-1 if end is None else end))
 
 
-def _learn(part: object, learn: Callable[[EventSet], None]) -> None:
-    """Shows every event set inside a question."""
+def _learn(part: object, learn: Callable[[EventSet | tuple[Text, ...]], None]) -> None:
+    """Shows every event set inside a question, and every text with those that it competes with."""
     if isinstance(part, EventSet):
         learn(part)
+    elif isinstance(part, Text):
+        learn((part,))
+    elif isinstance(part, ask.Which) and isinstance(part.options[0], Text):
+        learn(part.options)  # type: ignore[arg-type]
     elif isinstance(part, tuple):
         for each in part:
             _learn(each, learn)
@@ -115,22 +127,23 @@ def _combine(question: ask.Question, masks: _Masks, number: Callable[[object, Ca
     if isinstance(question, ask.Expectation):
         question = question.of
     if isinstance(question, ask.WhenDistribution):
-        happens = say.Occurs(question.events, question.horizon)
-        return Combination(_as_is, (number(happens, lambda: piece(happens, masks.of, masks.ended)),), 2, (YES,), timed=True)
+        of_text = isinstance(question.events, Text)
+        happens = (say.Says if of_text else say.Occurs)(question.events, question.horizon)  # type: ignore[arg-type]
+        return Combination(_as_is, (number(happens, lambda: piece(happens, masks, masks.ended)),), 2, (YES,), timed=True)
     if isinstance(question, ask.CountDistribution):
         asked = question
-        made = number(asked, lambda: counting(asked.events, asked.horizon, masks.of, masks.ended))
+        made = number(asked, lambda: counting(asked.events, asked.horizon, masks, masks.ended))
         return Combination(_as_is, (made,), asked.horizon + 1, tuple(range(asked.horizon + 1)))
     if isinstance(question, ask.Which):
         race = question
         _check_disjoint(race, masks)
-        made = number(race, lambda: racing(race.options, race.horizon, masks.of, masks.ended))
+        made = number(race, lambda: racing(race.options, race.horizon, masks, masks.ended))
         return Combination(_as_is, (made,), len(race.options) + 1, tuple(range(len(race.options))))
     if isinstance(question, ask.Futures):
         question = ask.Probability(question.where)
     if not isinstance(question, ask.Probability):
         raise QueryError(f"{question} is asked on its own, not together with other questions")
-    return _probability(question, masks.of, masks.ended, number)
+    return _probability(question, masks, masks.ended, number)
 
 
 def _probability(
@@ -199,7 +212,8 @@ def _event_at(step: int, vocabulary: Vocabulary) -> Automaton:
 
 
 def _check_disjoint(question: ask.Which, masks: _Masks) -> None:
-    total = sum((masks.of(option).astype(int) for option in question.options), np.zeros(len(masks.examples), dtype=int))
+    sets = [option for option in question.options if isinstance(option, EventSet)]
+    total = sum((masks(option).astype(int) for option in sets), np.zeros(len(masks.examples), dtype=int))
     if (total > 1).any():
         label = masks.vocabulary.labels[int(masks.examples[int(np.argmax(total > 1))])]
         raise QueryError(f"which(...) compares sets that do not meet, but {label!r} is in more than one of them")
@@ -213,4 +227,4 @@ def _from_pattern(question: ask.Question) -> bool:
         if isinstance(question, ask.Futures)
         else None
     )
-    return isinstance(asked, say.Sequence | say.Matches)
+    return isinstance(asked, say.Sequence | say.Matches | say.Says)

@@ -16,7 +16,8 @@ from beforehand.errors import QueryError, QuerySyntaxError, UnknownLabelError, d
 from beforehand.queries import propositions as say
 from beforehand.queries import questions as ask
 from beforehand.queries.patterns import One, Pattern, Repeat, chain, choice
-from beforehand.queries.sets import KEYWORDS, Anything, Complement, EventSet, LabelPattern, Labels
+from beforehand.queries.sets import KEYWORDS, Anything, Complement, EventSet, LabelPattern, Labels, Spelled
+from beforehand.queries.text import Text
 
 # What the parser's terminals are called when it tells a person what it expected.
 _SPOKEN = {
@@ -168,6 +169,21 @@ class _Builder(Transformer[Token, Any]):
     def label_pattern(self, tokens: list[Token]) -> EventSet:
         return LabelPattern(str(tokens[0])[1:-1])
 
+    def token_containing(self, parts: list[str]) -> EventSet:
+        return Spelled("containing", parts[0])
+
+    def token_starting(self, parts: list[str]) -> EventSet:
+        return Spelled("starting with", parts[0])
+
+    def token_ending(self, parts: list[str]) -> EventSet:
+        return Spelled("ending with", parts[0])
+
+    def text_contains(self, parts: list[str]) -> Text:
+        return _text(parts[0], anywhere=True)
+
+    def text_matches(self, parts: list[str]) -> Text:
+        return _text(parts[0], anywhere=False)
+
     def one(self, parts: list[EventSet]) -> Pattern:
         return One(parts[0])
 
@@ -214,6 +230,9 @@ class _Builder(Transformer[Token, Any]):
 
     def event_is(self, parts: list[Any]) -> say.Proposition:
         return say.EventIs(*parts)
+
+    def says(self, parts: list[Any]) -> say.Proposition:
+        return say.Says(*parts)
 
     def occurs(self, parts: list[Any]) -> say.Proposition:
         return say.Occurs(*parts)
@@ -269,6 +288,13 @@ class _Builder(Transformer[Token, Any]):
 
     def futures(self, parts: list[say.Proposition]) -> ask.Question:
         return ask.Futures(parts[0])
+
+
+def _text(needle: str, anywhere: bool) -> Text:
+    """A regular expression still has its slashes."""
+    if isinstance(needle, Token):
+        return Text(str(needle)[1:-1].replace("\\/", "/"), expression=True, anywhere=anywhere)
+    return Text(needle, anywhere=anywhere)
 
 
 def _ranged(make: Any, spoken: tuple[str, int, int], floor: int) -> say.Proposition:

@@ -7,9 +7,10 @@ nothing happens after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,23 @@ from numpy.typing import NDArray
 from beforehand.queries import propositions as say
 from beforehand.queries.patterns import Chain, One, Pattern, Repeat
 from beforehand.queries.sets import Anything, EventSet
+from beforehand.queries.text import Text
 from beforehand.queries.words import recogniser
 
 Ints = NDArray[np.int64]
-Masks = Callable[[EventSet], NDArray[np.bool_]]
+
+
+class Masks(Protocol):
+    """The classes of events that a question tells apart."""
+
+    def __call__(self, events: EventSet) -> NDArray[np.bool_]:
+        """[classes]: which are in a set."""
+        ...
+
+    def race(self, options: tuple[Text, ...]) -> Ints:
+        """[states, classes]: where each class leads on the way to one of several texts, as in `text.Walked`."""
+        ...
+
 
 NO, YES, OPEN = 0, 1, 2
 
@@ -59,6 +73,13 @@ def piece(proposition: say.Proposition, of: Masks, ended: NDArray[np.bool_]) -> 
 @piece.register
 def _(proposition: say.Occurs, of: Masks, ended: NDArray[np.bool_]) -> Piece:
     return _one_state(len(ended), proposition.horizon, NO, (ended, NO), (of(proposition.events), YES))
+
+
+@piece.register
+def _(proposition: say.Says, of: Masks, ended: NDArray[np.bool_]) -> Piece:
+    raced = _texts((proposition.text,), proposition.horizon, of, ended)
+    moves = np.where(raced.moves == decided(0), decided(YES), np.where(raced.moves == decided(1), decided(NO), raced.moves))
+    return Piece(moves, {proposition.horizon: np.full(len(moves), decided(NO))})
 
 
 @piece.register
@@ -158,8 +179,16 @@ def counting(events: EventSet, horizon: int, of: Masks, ended: NDArray[np.bool_]
     return Piece(moves, {horizon: -1 - counts}, outcomes=horizon + 1)
 
 
-def racing(options: tuple[EventSet, ...], horizon: int, of: Masks, ended: NDArray[np.bool_]) -> Piece:
+def racing(options: tuple[EventSet | Text, ...], horizon: int, of: Masks, ended: NDArray[np.bool_]) -> Piece:
     """The piece whose outcome i is: option i comes first; the outcome after the last is: none within the horizon."""
     none = len(options)
-    rules = [(ended, none), *((of(option), i) for i, option in enumerate(options))]
+    if isinstance(options[0], Text):
+        return _texts(cast(tuple[Text, ...], options), horizon, of, ended)
+    rules = [(ended, none), *((of(option), i) for i, option in enumerate(cast(tuple[EventSet, ...], options)))]
     return _one_state(len(ended), horizon, none, *rules, outcomes=none + 1)
+
+
+def _texts(options: tuple[Text, ...], horizon: int, of: Masks, ended: NDArray[np.bool_]) -> Piece:
+    none, moves = len(options), of.race(options)
+    moves = np.where(ended[None, :] & (moves >= 0), decided(none), moves)
+    return Piece(moves, {horizon: np.full(len(moves), decided(none))}, outcomes=none + 1)

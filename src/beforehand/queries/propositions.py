@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from beforehand.errors import QueryError
 from beforehand.queries.patterns import Pattern
 from beforehand.queries.sets import EventSet
+from beforehand.queries.text import Text
 
 LONGEST_HORIZON = 1_000_000
 
@@ -70,6 +71,17 @@ class Occurs(_Bounded):
 
     def __str__(self) -> str:
         return f"{self.events} within {self.horizon}"
+
+
+@dataclass(frozen=True)
+class Says(_Bounded):
+    """The text of the events within the horizon has a text in it."""
+
+    text: Text
+    horizon: int
+
+    def __str__(self) -> str:
+        return f"{self.text} within {self.horizon}"
 
 
 @dataclass(frozen=True)

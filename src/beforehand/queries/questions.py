@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from beforehand.errors import QueryError
 from beforehand.queries.propositions import Proposition, check_steps
 from beforehand.queries.sets import EventSet
+from beforehand.queries.text import Text
 
 
 class Question:
@@ -39,9 +40,9 @@ class EventAt(Question):
 
 @dataclass(frozen=True)
 class WhenDistribution(Question):
-    """After how many events the first of `events` happens, up to a horizon."""
+    """After how many events the first of `events` happens, or a text is complete, up to a horizon."""
 
-    events: EventSet
+    events: EventSet | Text
     horizon: int
 
     def __post_init__(self) -> None:
@@ -67,15 +68,17 @@ class CountDistribution(Question):
 
 @dataclass(frozen=True)
 class Which(Question):
-    """Which of several sets of events happens first, within a horizon."""
+    """Which of several sets of events, or of several texts, happens first, within a horizon."""
 
-    options: tuple[EventSet, ...]
+    options: tuple[EventSet | Text, ...]
     horizon: int
 
     def __post_init__(self) -> None:
         check_steps(self.horizon)
         if len(self.options) < 2:
             raise QueryError("which(...) compares at least two events")
+        if len({isinstance(option, Text) for option in self.options}) > 1:
+            raise QueryError("which(...) compares events with events, or texts with texts")
 
     def __str__(self) -> str:
         return f"which({', '.join(map(str, self.options))}) within {self.horizon}"

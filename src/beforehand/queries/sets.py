@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from beforehand.errors import QueryError
 from beforehand.events import Vocabulary
+from beforehand.events.tokens import spelling
 
 Mask = NDArray[np.bool_]
 
@@ -110,6 +111,35 @@ class LabelPattern(EventSet):
         return "/" + self.pattern.replace("/", "\\/") + "/"
 
 
+@dataclass(frozen=True)
+class Spelled(EventSet):
+    """The events that add a text with some characters in it, at its beginning or at its end: `token containing "."`."""
+
+    how: str
+    characters: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.characters, str) or not self.characters:
+            raise QueryError(f"token {self.how} … takes the characters to look for; got {self.characters!r}")
+
+    def resolve(self, vocabulary: Vocabulary) -> Mask:
+        """True where the event's text has them; none at all is an error."""
+        wanted = self.characters.encode()
+        pieces = spelling(vocabulary)
+        found = {
+            "containing": lambda: [wanted in piece for piece in pieces],
+            "starting with": lambda: [piece.startswith(wanted) for piece in pieces],
+            "ending with": lambda: [piece.endswith(wanted) for piece in pieces],
+        }[self.how]()
+        mask = np.array(found, dtype=np.bool_)
+        if not mask.any():
+            raise QueryError(f"no event of the {len(vocabulary)} is a token {self.how} {self.characters!r}", about=self.characters)
+        return mask
+
+    def __str__(self) -> str:
+        return f"token {self.how} {json.dumps(self.characters, ensure_ascii=False)}"
+
+
 def _found(pattern: str, labels: tuple[str, ...]) -> Mask:
     """Where a regular expression is found. Polars' expressions take time in proportion to the text, whatever the pattern."""
     import polars
@@ -143,6 +173,25 @@ def event_set(events: EventSet | str | Iterable[str]) -> EventSet:
 def matching(pattern: str) -> EventSet:
     """The events in whose label a regular expression is found: `bh.matching("^cart")`."""
     return LabelPattern(pattern)
+
+
+class token:  # noqa: N801 - reads as a word of the language
+    """`token.containing(".")`, `token.starting_with(" the")`, `token.ending_with("ing")`: events by the text that they add."""
+
+    @staticmethod
+    def containing(characters: str) -> EventSet:
+        """The events whose text has the characters somewhere."""
+        return Spelled("containing", characters)
+
+    @staticmethod
+    def starting_with(characters: str) -> EventSet:
+        """The events whose text begins with the characters."""
+        return Spelled("starting with", characters)
+
+    @staticmethod
+    def ending_with(characters: str) -> EventSet:
+        """The events whose text ends with the characters."""
+        return Spelled("ending with", characters)
 
 
 any_event = Anything()
