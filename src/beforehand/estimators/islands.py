@@ -16,6 +16,7 @@ from torch import Tensor
 
 from beforehand.estimators.frontier import Layout
 from beforehand.estimators.spread import in_order
+from beforehand.estimators.sums import is_long, room_for
 from beforehand.estimators.tally import Columns, Combinations
 
 # More islands make for narrower intervals, fewer for a smaller error; an island has at least so many rows a step on average.
@@ -103,16 +104,29 @@ class Order:
     def line(self, values: Tensor) -> Tensor:
         """[histories, candidates] from [rows, vocabulary]."""
         rows, vocabulary = values.shape
+        histories, places = self.layout.histories, self.layout.width * vocabulary
+        if is_long(places, values.dtype):
+            return self._long_line(values, values.new_zeros(histories, room_for(places, values.dtype)))
         before = self.first * (vocabulary - 1)
         if not self.layout.full:  # every history is given the room of the largest
             moved = torch.arange(len(self.begins), device=values.device) * self.layout.width - self.layout.begins
             before += moved.repeat_interleave(self.begins.shape[1]) * vocabulary
         first = before[self.ground] + torch.arange(rows, device=values.device)
         place = first[:, None] + self.sizes[self.ground][:, None] * torch.arange(vocabulary, device=values.device)
-        histories = self.layout.histories
         line = torch.zeros(histories * self.layout.width * vocabulary, dtype=values.dtype, device=values.device)
         line[place] = values
         return line.reshape(histories, -1)
+
+    def _long_line(self, values: Tensor, line: Tensor) -> Tensor:
+        """The same, ground by ground: numbers of places would take more time than the values."""
+        vocabulary = values.shape[1]
+        for begins, sizes, own, first in zip(
+            self.begins.tolist(), self.sizes.reshape(self.begins.shape).tolist(), line, self.layout.begins.tolist(), strict=True
+        ):
+            for begin, size in zip(begins, sizes, strict=True):
+                ground = own[begin * vocabulary : (begin + size) * vocabulary].view(vocabulary, size)
+                ground.copy_(values[first + begin : first + begin + size].T)
+        return line
 
     def edges(self, vocabulary: int) -> Tensor:
         """[histories, grounds + 1]: where each ground begins on the line, and where the last one ends."""

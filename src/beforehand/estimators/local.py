@@ -150,7 +150,7 @@ def by_candidate(ahead: Tensor, kind: Tensor, expansion: Expansion) -> Tensor:
     """[rows, vocabulary] from [histories, kinds, states after the event]."""
     owner, moves = expansion.frontier.owner, expansion.moves
     if moves.after == 1:
-        ahead = ahead[:, :, 0]
-        return (ahead if ahead.shape[1] == len(kind) else ahead[:, kind]).index_select(0, owner)
+        ahead = ahead[:, :, 0] if ahead.shape[1] == len(kind) else ahead[:, kind, 0]
+        return ahead if len(ahead) == 1 else ahead.index_select(0, owner)
     lands = moves.next[expansion.frontier.automaton][:, expansion.tables.classes].clamp(min=0)
     return ahead.flatten(1)[owner].gather(1, kind * moves.after + lands)

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from beforehand.estimators.sums import Sums, largest, total
+
 # The last place drawn must stay below the sum of all scores.
 JUST_BELOW = 1 - 2.0**-50
 # Rounds to the nearest, but never on an edge that equal shares fall on, where the last bit would decide.
@@ -51,9 +53,8 @@ def sift(score: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> Sifted:
 def _light(score: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> Sifted:
     """One draw of every island, from the running sum of its own scores and then of its share of the common ground's."""
     islands = start.shape[1]
-    sums = torch.zeros(len(score), score.shape[1] + 1, dtype=torch.float64, device=score.device)
-    torch.cumsum(score, 1, dtype=torch.float64, out=sums[:, 1:])
-    at_edge = sums.gather(1, edges)
+    sums = Sums(score)
+    at_edge = sums.at(edges)
     masses = at_edge[:, 1:] - at_edge[:, :-1]
     common, own = masses[:, :1], masses[:, 1:]
     mass = own + common / islands
@@ -67,7 +68,7 @@ def _light(score: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> Sifted:
     beyond = position - own
     target = torch.where(beyond < 0, (begin + position).minimum(last_own), (beyond * islands).minimum(last_common))
     history = drawer // islands
-    drawn = _find(sums, history, target)
+    drawn = sums.find(history, target)
     return Sifted(history, drawn, spacing / score[history, drawn], drawer % islands + 1)
 
 
@@ -77,25 +78,13 @@ def _each(count: Tensor) -> tuple[Tensor, Tensor]:
     return place, torch.arange(len(place), device=place.device) - (count.cumsum(0) - count)[place]
 
 
-def _find(sums: Tensor, history: Tensor, target: Tensor) -> Tensor:
-    """The first candidate of a history with which the running sum, which begins with nothing, is above the target."""
-    if len(sums) == 1:
-        return torch.searchsorted(sums[0], target, right=True) - 1
-    counts = torch.bincount(history, minlength=len(sums))
-    rank = torch.arange(len(history), device=history.device) - (counts.cumsum(0) - counts)[history]
-    padded = torch.zeros(len(sums), int(counts.max()), dtype=target.dtype, device=target.device)
-    padded[history, rank] = target
-    return torch.searchsorted(sums, padded, right=True)[history, rank] - 1
-
-
 def _heavy(score: Tensor, room: Tensor, islands: int) -> tuple[Tensor, Tensor]:
     """Which live for certain, and where they stand: those at or above the threshold, which is what is below it, shared among the
     places left to it. A place for each island is left, unless there is room for all."""
-    most = min(int(room.max()) + 1, score.shape[1])  # one more than there is room for tells whether all fit
-    top, place = torch.topk(score, most, dim=1)
-    spare = room[:, None] - torch.arange(most, device=score.device)
+    top, place = largest(score, int(room.max()) + 1)  # one more than there is room for tells whether all fit
+    spare = room[:, None] - torch.arange(top.shape[1], device=score.device)
     precise, there = top.double(), top > 0
-    rest = score.sum(1, keepdim=True, dtype=torch.float64) - (precise.cumsum(1) - precise)
+    rest = total(score) - (precise.cumsum(1) - precise)
     light = ((precise * spare < rest) | (spare <= islands)).cumsum(1) > 0  # and so is all that is lighter
     everything = there.sum(1) <= room
     return there & (everything[:, None] | ~light), place

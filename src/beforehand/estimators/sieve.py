@@ -84,7 +84,7 @@ class SievePolicy:
         if expansion.closed is not None or not expansion.moves.all_running:
             u *= expansion.running.to(u.dtype)
         value, score = self._score(expansion, u)
-        to_come = None if value is None else (u * value).sum(1, dtype=torch.float64)
+        to_come = None if value is None else _summed(u, value)
         room = self._room(expansion, to_come)
         order = Order(self.ground, histories, self.count + 1, Layout(frontier.owner, histories))
         lived = sift(order.line(score), order.edges(u.shape[1]), room, self._starts(expansion.step))
@@ -172,6 +172,13 @@ class SievePolicy:
         tally.skewed = not self.corrects or not self.knows
         tally.open = self.left
         return tally
+
+
+def _summed(u: Tensor, value: Tensor) -> Tensor:
+    """[rows]: Σ u·value over the candidates of a row; a product is faster, but rounds by the shape of the batch."""
+    if len(value) == 1 and u.dtype != torch.float64:
+        return (u @ value[0]).double()
+    return (u * value).sum(1, dtype=torch.float64)
 
 
 @lru_cache(maxsize=64)
