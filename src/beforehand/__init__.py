@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from beforehand import errors, methods, models
-    from beforehand.answers import Answer, Answers, Distribution, FuturesFound, ask, ask_many, resolving, restricted_entropy
+    from beforehand.answers import (
+        Answer,
+        Answers,
+        Distribution,
+        FuturesFound,
+        ask,
+        ask_many,
+        continuations,
+        resolving,
+        restricted_entropy,
+    )
     from beforehand.backtesting import Backtest, backtest
     from beforehand.errors import BeforehandError
     from beforehand.events import EventLog, Vocabulary, read_events
-    from beforehand.models import Markov, Recurrent, Tempered, Transformer, load, prepare, save, train
+    from beforehand.models import Markov, Recurrent, Tempered, Transformer, load, load_language_model, prepare, save, train
     from beforehand.queries import (
         E,
         P,
@@ -34,6 +44,8 @@ if TYPE_CHECKING:
         parse,
         pattern,
         products,
+        text,
+        token,
         when,
         which,
     )
@@ -51,6 +63,7 @@ _HOMES = {
         "FuturesFound",
         "ask",
         "ask_many",
+        "continuations",
         "restricted_entropy",
         "resolving",
     ),
@@ -66,6 +79,7 @@ _HOMES = {
         "Tempered",
         "Transformer",
         "load",
+        "load_language_model",
         "prepare",
         "save",
         "train",
@@ -89,6 +103,8 @@ _HOMES = {
         "parse",
         "pattern",
         "products",
+        "text",
+        "token",
         "when",
         "which",
     ),
@@ -119,11 +135,13 @@ __all__ = [
     "backtest",
     "chain",
     "choice",
+    "continuations",
     "count",
     "errors",
     "event",
     "futures",
     "load",
+    "load_language_model",
     "matches",
     "matching",
     "methods",
@@ -140,6 +158,8 @@ __all__ = [
     "restricted_entropy",
     "save",
     "score",
+    "text",
+    "token",
     "train",
     "when",
     "which",

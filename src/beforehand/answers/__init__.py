@@ -7,6 +7,7 @@ them. `plan` decides which questions share a pass and by which method, `read` kn
 
 from beforehand.answers.answer import Answer, Distribution, Future, FuturesFound
 from beforehand.answers.ask import Answers, ask, ask_many
+from beforehand.answers.continuations import continuations
 from beforehand.answers.entropy import restricted_entropy
 from beforehand.answers.resolve import Resolving, resolving
 
@@ -19,6 +20,7 @@ __all__ = [
     "Resolving",
     "ask",
     "ask_many",
+    "continuations",
     "resolving",
     "restricted_entropy",
 ]

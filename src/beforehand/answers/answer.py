@@ -209,8 +209,11 @@ def drawn(chart: Any, path: str | None) -> Any:
 
 
 def in_one_line(label: str) -> str:
-    """A label as it is printed: line ends and other signs that would break a line are written as their escapes."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in label)
+    """A label as it is printed: signs that would break a line are written as their escapes, and spaces at its ends are shown."""
+    shown = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in label)
+    inner = shown.strip(" ")
+    before = len(shown) - len(shown.lstrip(" "))
+    return "␣" * before + inner + "␣" * (len(shown) - len(inner) - before)
 
 
 def number(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any, overload
 import torch
 
 from beforehand.answers.answer import Answer, Distribution, Future, FuturesFound, Result
-from beforehand.answers.checks import as_ids, check_histories, check_model, check_numbers, check_questions
+from beforehand.answers.checks import as_ids, check_histories, check_model, check_numbers, check_questions, check_reach
 from beforehand.answers.plan import group, resolve
 from beforehand.answers.recalibrate import recalibrated as correct
 from beforehand.answers.table import table
@@ -39,9 +39,9 @@ def ask(
 ) -> Any:
     """The answer to one question about one history: an `Answer`, a `Distribution`, or `FuturesFound`.
 
-    `query` is text or a query object; `history` a sequence of labels, or of ids as integers. `budget` is the number of model
-    calls to spend at most, `precision` a relative half-width to reach, within the budget if one is given. `method` is a name or
-    one of `bh.methods`. `memory` bounds, in bytes, what one pass may take. `recalibrated` corrects the answer by what a backtest
+    `query` is text or a query object; `history` a sequence of labels, or of ids as integers, or for a language model a text.
+    `budget` is the number of model calls to spend at most, `precision` a relative half-width to reach, within the budget if one is
+    given. `method` is a name or one of `bh.methods`. `memory` bounds, in bytes, what one pass may take. `recalibrated` corrects the answer by what a backtest
     of the same question found, if the model's card holds it.
 
     >>> from beforehand import Markov, Vocabulary
@@ -117,6 +117,7 @@ def ask_many(
     if ids:
         asked = [i for i, question in enumerate(questions) if not isinstance(question, Futures)]
         for each in group([questions[i] for i in asked], model.vocabulary):
+            check_reach(model, ids, each.automaton.horizon)
             found = work.answer(each, ids)
             for place, column in zip(each.places, found, strict=True):
                 columns[asked[place]] = column
@@ -143,7 +144,7 @@ def _futures(model: Model, question: Futures, ids: list[int], budget: int | None
     beam = run(model, automaton, [ids], keys, lambda prepared: keep(LikelyFutures(prepared, 5, each)))[0]
     paths = run(model, automaton, [ids], keys, lambda prepared: keep(SampledFutures(prepared, each)))[0]
     likely = tuple(Future(tuple(labels[event] for event in events), mass) for events, mass in made[0].likeliest())
-    drawn = tuple(Future(tuple(labels[e] for e in events), _chance(model, ids, events)) for events in made[1].drawn(5))
+    drawn = tuple(Future(tuple(labels[e] for e in events), chance(model, ids, events)) for events in made[1].drawn(5))
     return FuturesFound(
         str(question),
         confidence,
@@ -160,12 +161,13 @@ def _futures(model: Model, question: Futures, ids: list[int], budget: int | None
     )
 
 
-def _chance(model: Model, history: list[int], events: list[int]) -> float:
+def chance(model: Model, history: list[int], events: list[int]) -> float:
     """The probability of exactly these events."""
     state, total, row = model.start([history]), 0.0, torch.zeros(1, dtype=torch.long)
-    for event in events:
+    for place, event in enumerate(events):
+        if place:
+            state = model.advance(state, row, torch.tensor([events[place - 1]]))
         total += float(state.log_probs[0, event])
-        state = model.advance(state, row, torch.tensor([event]))
     return float(torch.tensor(total, dtype=torch.float64).exp())
 
 

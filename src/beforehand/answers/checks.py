@@ -10,6 +10,7 @@ import torch
 
 from beforehand.errors import HistoryError, MethodError, ModelError, QueryError, UnknownLabelError, VocabularyError
 from beforehand.events import Vocabulary
+from beforehand.events.tokens import Tokens
 from beforehand.models import Model
 from beforehand.queries import Futures, Probability, Question, as_question, compile_questions, locate, parse
 
@@ -48,7 +49,9 @@ def check_histories(histories: Any) -> Iterable[Any]:
 
 
 def as_ids(history: Iterable[Any], vocabulary: Vocabulary, number: int) -> list[int]:
-    """Ids from labels, or from integers as they are."""
+    """Ids from labels, or from integers as they are; of a text, those of its tokens."""
+    if isinstance(history, str) and isinstance(vocabulary, Tokens):
+        return vocabulary.encode(history)
     if isinstance(history, str):
         raise HistoryError(
             f"a history is a sequence of labels, not one text; write [{history!r}], or list({history!r}) for its characters"
@@ -58,7 +61,7 @@ def as_ids(history: Iterable[Any], vocabulary: Vocabulary, number: int) -> list[
     if isinstance(history, bytes | Mapping | Set) or not isinstance(history, Iterable):
         raise HistoryError(f"history {number} is {history!r}; a history is a sequence of labels, or of ids as integers")
     events = _ids(list(history), vocabulary, number)
-    if vocabulary.end_id in events:
+    if vocabulary.end_id in events and not isinstance(vocabulary, Tokens):  # a text may hold turns that have ended
         raise HistoryError(
             f"history {number} holds the event {vocabulary.end!r}, which ends a sequence: nothing happens after it, "
             "so there is nothing to ask; leave it out to ask what would have happened"
@@ -81,6 +84,21 @@ def _ids(events: list[Any], vocabulary: Vocabulary, number: int) -> list[int]:
         return vocabulary.ids(events)
     except (UnknownLabelError, VocabularyError) as error:
         raise HistoryError(f"history {number}: {error}") from None
+
+
+def check_reach(model: Model, histories: Sequence[Sequence[int]], horizon: int | None) -> None:
+    """A model that reads so much and no more says it by `longest`: better at once than after half of the work."""
+    longest: int | None = getattr(model, "longest", None)
+    if longest is None:
+        return
+    for number, history in enumerate(histories):
+        first = int(model.vocabulary.start_id is not None)
+        if first + len(history) + (horizon or 1) - 1 > longest:
+            ahead = "" if horizon is None else f", and the question looks {horizon:,} ahead"
+            raise HistoryError(
+                f"history {number} has {len(history):,} tokens{ahead}; this model reads at most {longest:,}: "
+                "shorten the text or the horizon"
+            )
 
 
 def check_numbers(budget: object, precision: object, confidence: object, seed: object, memory: object) -> None:

@@ -24,6 +24,7 @@ from beforehand.queries import (
     WhenDistribution,
     Which,
 )
+from beforehand.queries.texts import Text
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ def _outcomes(question: Question, tally: Tally, vocabulary: Vocabulary) -> tuple
         counts = tuple(range(question.horizon + 1))
         return tuple(map(str, counts)), counts, slice(0, question.horizon + 1)
     assert isinstance(question, Which)
-    return tuple(map(str, question.options)), None, slice(0, len(question.options))
+    names = (option.wanted if isinstance(option, Text) else str(option) for option in question.options)
+    return tuple(names), None, slice(0, len(question.options))
 
 
 def _shared(

@@ -45,6 +45,14 @@ def read(
     return read_events(source, user=user, time=time, event=event or None, query=query, quiet=quiet, vocabulary=vocabulary, **more)
 
 
+def load_any(path: Path) -> Any:
+    """A model of ours, or a language model."""
+    from beforehand.models import load
+    from beforehand.models.language import is_language_model, load_language_model
+
+    return load_language_model(path) if is_language_model(path) else load(path)
+
+
 def as_json(found: Any) -> str:
     """JSON of dataclasses, arrays and what they hold; numbers that are not are null."""
     return json.dumps(plain(found), ensure_ascii=False)

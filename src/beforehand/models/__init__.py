@@ -6,6 +6,8 @@ contract; `Markov`, `Recurrent`, `Tempered` and `Function` keep it, and so may a
 
 from beforehand.models.distil import prepare
 from beforehand.models.function import Function
+from beforehand.models.huggingface import HuggingFace
+from beforehand.models.language import load_language_model
 from beforehand.models.markov import Markov
 from beforehand.models.protocol import Model, State, join
 from beforehand.models.recurrent import Recurrent
@@ -19,6 +21,7 @@ from beforehand.models.transformer import Transformer
 __all__ = [
     "PAPER",
     "Function",
+    "HuggingFace",
     "Markov",
     "Model",
     "Prepared",
@@ -30,6 +33,7 @@ __all__ = [
     "Transformer",
     "join",
     "load",
+    "load_language_model",
     "prepare",
     "save",
     "train",

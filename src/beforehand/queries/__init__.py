@@ -20,6 +20,7 @@ from beforehand.queries.builders import (
     next_event,
     occurs,
     products,
+    text,
     when,
     which,
 )
@@ -38,7 +39,7 @@ from beforehand.queries.questions import (
     WhenDistribution,
     Which,
 )
-from beforehand.queries.sets import EventSet, any_event, matching
+from beforehand.queries.sets import EventSet, any_event, matching, token
 
 __all__ = [
     "ELSEWHERE",
@@ -85,6 +86,8 @@ __all__ = [
     "parse",
     "pattern",
     "products",
+    "text",
+    "token",
     "when",
     "which",
 ]

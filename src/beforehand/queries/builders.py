@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,7 @@ from beforehand.queries.propositions import (
     Never,
     Occurs,
     Proposition,
+    Says,
     Sequence,
     Until,
     WhenIs,
@@ -31,6 +33,7 @@ from beforehand.queries.questions import (
     Which,
 )
 from beforehand.queries.sets import EventSet, event_set
+from beforehand.queries.texts import Text
 
 Events = EventSet | str | Iterable[str]
 
@@ -75,11 +78,13 @@ class when(_Comparable):  # noqa: N801 - reads as a word of the language
 
     _floor = 1
 
-    def __init__(self, events: Events) -> None:
-        self.events = event_set(events)
+    def __init__(self, events: Events | _Text) -> None:
+        self.events = _happening(events)
 
     def between(self, low: int, high: int | None) -> WhenIs:
         """The first of the events comes at a step from `low` to `high`."""
+        if isinstance(self.events, Text):
+            raise QueryError("of a text, ask for the whole distribution: when(text…).within(K), or for text… .within(K)")
         return WhenIs(self.events, low, high)
 
     def within(self, horizon: int) -> WhenDistribution:
@@ -169,6 +174,36 @@ class occurs:  # noqa: N801 - reads as a word of the language
         return _Until(self.events, event_set(events))
 
 
+class _Text:
+    """A text to come; `.within(K)` makes a statement of it."""
+
+    def __init__(self, wanted: str | re.Pattern[str], anywhere: bool) -> None:
+        expression = isinstance(wanted, re.Pattern)
+        self.text = Text(wanted.pattern if isinstance(wanted, re.Pattern) else wanted, expression, anywhere)
+
+    def within(self, horizon: int) -> Says:
+        return Says(self.text, horizon)
+
+
+class text:  # noqa: N801 - reads as a word of the language
+    """`text.contains("good").within(10)`, `text.matches(re.compile(" [A-Z].*"))`: what the events spell, however it is cut into
+    them. A regular expression is given compiled."""
+
+    @staticmethod
+    def contains(wanted: str | re.Pattern[str]) -> _Text:
+        """It stands somewhere in what comes."""
+        return _Text(wanted, anywhere=True)
+
+    @staticmethod
+    def matches(wanted: str | re.Pattern[str]) -> _Text:
+        """What comes begins with it."""
+        return _Text(wanted, anywhere=False)
+
+
+def _happening(events: Events | _Text) -> EventSet | Text:
+    return events.text if isinstance(events, _Text) else event_set(events)
+
+
 class _Within:
     def __init__(self, kind: type[Never] | type[Always], events: Events) -> None:
         self.kind, self.events = kind, event_set(events)
@@ -213,8 +248,8 @@ def products(*rows: Iterable[Events]) -> Matches:
 class which:  # noqa: N801 - reads as a word of the language
     """`which("purchase", "logout").within(30)`: what happens first."""
 
-    def __init__(self, *options: Events) -> None:
-        self.options = tuple(map(event_set, options))
+    def __init__(self, *options: Events | _Text) -> None:
+        self.options = tuple(map(_happening, options))
 
     def within(self, horizon: int) -> Which:
         """Within so many events."""

@@ -17,7 +17,7 @@ from beforehand.queries.minimise import minimise
 from beforehand.queries.pieces import NO, OPEN, YES, Masks, Piece, counting, piece, racing
 from beforehand.queries.product import Combination, product, single
 from beforehand.queries.sets import Anything, EventSet
-from beforehand.queries.text import Text, walk
+from beforehand.queries.texts import Text, walk
 
 Ints = NDArray[np.int64]
 Verdict = Callable[[Ints], Ints]

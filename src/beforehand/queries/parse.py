@@ -17,7 +17,7 @@ from beforehand.queries import propositions as say
 from beforehand.queries import questions as ask
 from beforehand.queries.patterns import One, Pattern, Repeat, chain, choice
 from beforehand.queries.sets import KEYWORDS, Anything, Complement, EventSet, LabelPattern, Labels, Spelled
-from beforehand.queries.text import Text
+from beforehand.queries.texts import Text
 
 # What the parser's terminals are called when it tells a person what it expected.
 _SPOKEN = {
@@ -84,10 +84,19 @@ def locate(text: str, error: QueryError) -> QueryError:
     """The same error, with a caret under the label or the pattern that it is about in the text of the question."""
     for token in _parser().lex(text):
         named = token.type in ("WORD", "STRING") and isinstance(error, UnknownLabelError) and _label(token) == error.label
-        if named or (token.type == "EXPRESSION" and LabelPattern(str(token)[1:-1]) == error.about):
+        if named or (token.type == "EXPRESSION" and error.about in _read_as(token)):
             error.args = (point(text, token.start_pos or 0, str(error)),)
             break
     return error
+
+
+def _read_as(token: Token) -> list[object]:
+    """A regular expression speaks of labels, or of a text."""
+    of_text = Text(str(token)[1:-1].replace("\\/", "/"), expression=True).wanted
+    try:
+        return [of_text, LabelPattern(str(token)[1:-1])]
+    except QueryError:
+        return [of_text]
 
 
 def _placed(text: str, error: QueryError, made_of: Any) -> QueryError:

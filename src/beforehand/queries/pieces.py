@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from beforehand.queries import propositions as say
 from beforehand.queries.patterns import Chain, One, Pattern, Repeat
 from beforehand.queries.sets import Anything, EventSet
-from beforehand.queries.text import Text
+from beforehand.queries.texts import Text
 from beforehand.queries.words import recogniser
 
 Ints = NDArray[np.int64]
@@ -32,7 +32,7 @@ class Masks(Protocol):
         ...
 
     def race(self, options: tuple[Text, ...]) -> Ints:
-        """[states, classes]: where each class leads on the way to one of several texts, as in `text.Walked`."""
+        """[states, classes]: where each class leads on the way to one of several texts, as in `texts.Walked`."""
         ...
 
 

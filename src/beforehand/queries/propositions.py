@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from beforehand.errors import QueryError
 from beforehand.queries.patterns import Pattern
 from beforehand.queries.sets import EventSet
-from beforehand.queries.text import Text
+from beforehand.queries.texts import Text
 
 LONGEST_HORIZON = 1_000_000
 

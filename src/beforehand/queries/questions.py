@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from beforehand.errors import QueryError
 from beforehand.queries.propositions import Proposition, check_steps
 from beforehand.queries.sets import EventSet
-from beforehand.queries.text import Text
+from beforehand.queries.texts import Text
 
 
 class Question:
