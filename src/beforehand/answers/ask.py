@@ -41,8 +41,8 @@ def ask(
 
     `query` is text or a query object; `history` a sequence of labels, or of ids as integers, or for a language model a text.
     `budget` is the number of model calls to spend at most, `precision` a relative half-width to reach, within the budget if one is
-    given. `method` is a name or one of `bh.methods`. `memory` bounds, in bytes, what one pass may take. `recalibrated` corrects the answer by what a backtest
-    of the same question found, if the model's card holds it.
+    given. `method` is a name or one of `bh.methods`. `memory` bounds, in bytes, what one pass may take. `recalibrated` corrects the
+    answer by what a backtest of the same question found, if the model's card holds it.
 
     >>> from beforehand import Markov, Vocabulary
     >>> coin = Markov.from_table([[0.5, 0.5], [0.5, 0.5]], Vocabulary(["heads", "tails"]))

@@ -46,6 +46,8 @@ def command(
 
     if plot is not None:
         plots.check_place(plot)
+    if sum(each is not None for each in (history or None, text, user)) > 1:
+        raise typer.BadParameter("give the history as events, as --text, or as a --user of a --log")
     loaded = o.load_any(model)
     events = _history(loaded, history, text, user, log)
     options: dict[str, Any] = {"method": method, "budget": budget, "precision": precision, "confidence": confidence, "seed": seed}
@@ -82,8 +84,6 @@ def _futures(question: str) -> object:
 
 def _history(loaded: Any, events: list[str] | None, text: str | None, user: str | None, log: str | None) -> Any:
     """What has happened so far, in whichever way it is given."""
-    if sum(each is not None for each in (events or None, text, user)) > 1:
-        raise typer.BadParameter("give the history as events, as --text, or as a --user of a --log")
     if text is not None and not hasattr(loaded.vocabulary, "encode"):
         raise typer.BadParameter("--text is for language models; give this model's events one after the other")
     return text if text is not None else _of_user(loaded, user, log) if user is not None else list(events or [])

@@ -14,6 +14,8 @@ import torch
 from beforehand.errors import StorageError
 from beforehand.models.huggingface import HuggingFace
 
+# Files of which a tokenizer has at least one.
+TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "merges.txt")
 NEEDED = 'language models need more than is installed: pip install "beforehand[language-models]"'
 
 
@@ -43,7 +45,7 @@ def load_language_model(
             model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **options)
     except ImportError as error:
         raise StorageError(f"{name_or_folder} cannot be loaded: {_first_line(error)}; {NEEDED}") from None
-    except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
+    except Exception as error:  # whatever a foreign file makes a foreign reader say
         raise StorageError(f"{name_or_folder} cannot be loaded as a causal language model: {_first_line(error)}") from None
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return HuggingFace(model.to(where), tokenizer)
@@ -54,6 +56,8 @@ def _place(name_or_folder: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]
     place = Path(name_or_folder)
     files = [place] if place.suffix == ".gguf" else _gguf(place)
     if place.is_dir() and (place / "config.json").is_file():
+        if not any(list(place.glob(name)) for name in TOKENIZERS):
+            raise StorageError(f"{place} holds a model and no tokenizer: save the tokenizer that belongs to it to the same folder")
         return str(place), {}
     if len(files) == 1 and files[0].is_file():
         return str(files[0].parent), {"gguf_file": files[0].name}

@@ -7,8 +7,8 @@ from typing import Any
 from beforehand.errors import ModelError
 from beforehand.events.tokens import Tokens
 
-# A model may have so many more rows than its tokenizer has tokens, to fill up blocks: in all, and as a share.
-MOST_PADDING, MOST_SHARE = 1_024, 0.05
+# A model may have so many more outputs than its tokenizer has tokens, to fill up blocks: in all, or as a share.
+MOST_PADDING, MOST_SHARE = 16, 0.05
 
 
 def tokens_of(tokenizer: Any, size: int) -> Tokens:
