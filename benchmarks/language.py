@@ -17,6 +17,10 @@ from typing import Any
 
 import torch
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from paper.language import DATA, passages
+
 import beforehand as bh
 from beforehand.models import HuggingFace, State
 
@@ -40,6 +44,7 @@ def main() -> None:
     model = load()
     share(model)
     against_generate(model)
+    likeliest(model)
 
 
 def load() -> HuggingFace:
@@ -106,9 +111,8 @@ def share(model: HuggingFace) -> None:
         asked = time.perf_counter() - begun
         raw = alone(model, counting.rows)
         count = sum(counting.rows)
-        print(
-            f"{budget:,} calls: {count / asked:.0f} tokens a second asked, {count / raw:.0f} raw, share {raw / asked:.2f} (wanted 0.60)"
-        )
+        speeds = f"{count / asked:.0f} tokens a second asked, {count / raw:.0f} raw"
+        print(f"{budget:,} calls: {speeds}, share {raw / asked:.2f} (wanted 0.60)")
 
 
 @torch.inference_mode()
@@ -142,6 +146,19 @@ def against_generate(model: HuggingFace) -> None:
             f"({answer.calls:,} calls); simulation needs {needed:,.0f} texts, {needed * seconds / len(texts):,.0f} s "
             f"({needed * seconds / len(texts) / answer.seconds:,.0f} times as long; {hits} of its {len(texts)} texts had it)"
         )
+
+
+@torch.inference_mode()
+def likeliest(model: HuggingFace, count: int = 20, steps: int = 5) -> None:
+    """How much of the mass the likeliest tokens hold, which are all that most servers tell (docs/decisions/no-endpoints.md)."""
+    if not (DATA / "wikitext2").exists():
+        return
+    texts = passages(model, DATA, 40, 30)
+    kept = torch.stack([model.model(torch.tensor([ids])).logits[0].softmax(-1).topk(count).values.sum(-1) for ids in texts])[:, 5:]
+    along = kept.unfold(1, steps, 1).prod(-1).mean()
+    print(
+        f"the {count} likeliest tokens hold {kept.mean():.2f} of the mass on average, {along:.2f} over {steps} steps of real text"
+    )
 
 
 @torch.inference_mode()

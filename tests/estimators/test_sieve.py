@@ -8,7 +8,9 @@ import torch
 
 import beforehand as bh
 from beforehand.errors import MethodError
-from beforehand.estimators import run
+from beforehand.estimators import run, selection
+from beforehand.estimators.frontier import Layout
+from beforehand.estimators.islands import Grounds
 from beforehand.estimators.randomness import history_keys, uniforms
 from beforehand.estimators.selection import sift
 from beforehand.queries import YES, compile_questions, parse
@@ -46,34 +48,55 @@ def test_without_lookahead_weights_add_up_to_one_and_answers_stay_inside() -> No
         assert ((answer.low >= 0) & (answer.high <= 1)).all()
 
 
+def parted(rows: int, islands: int, copies: int = 1) -> Grounds:
+    """Grounds of about as many rows each, of so many histories that are alike."""
+    of_row = (torch.arange(rows) * (islands + 1) // rows).repeat(copies)
+    owner = torch.arange(copies).repeat_interleave(rows)
+    return Grounds(of_row + owner * (islands + 1), copies, islands, Layout(owner, copies))
+
+
+@pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize(("room", "islands"), [(1, 1), (2, 1), (2, 2), (7, 3), (9, 8), (40, 4)])
-def test_sifting_keeps_to_its_room_and_to_its_chances(room: int, islands: int) -> None:
+def test_sifting_keeps_to_its_room_and_to_its_chances(room: int, islands: int, long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if long:
+        monkeypatch.setattr(selection, "LONG", 1)
     generator = torch.Generator().manual_seed(room)
-    score = torch.rand(1, 60, generator=generator, dtype=torch.float64) ** 6
-    score[0, ::7] = 0
-    edges = torch.linspace(0, 60, islands + 2).long()[None]
-    seeds = 20_000
-    start = torch.rand(seeds, islands, generator=generator, dtype=torch.float64)
-    lived = sift(score.repeat(seeds, 1), edges.expand(seeds, -1), torch.full((seeds,), room), start)
-    counts = torch.bincount(lived.history, minlength=seeds)
+    rows, events, seeds = 10, 6, 20_000
+    score = torch.rand(rows, events, generator=generator, dtype=torch.float64) ** 6
+    score[::3, 2] = 0
+    random = torch.rand(seeds, 2 * islands, generator=generator, dtype=torch.float64)
+    grounds = parted(rows, islands, seeds)
+    lived = sift(score.repeat(seeds, 1), grounds, torch.full((seeds,), room), random)
+    counts = torch.bincount(lived.row // rows, minlength=seeds)
     assert (counts == min(room, int((score > 0).sum()))).all()
-    weight, square = (
-        torch.zeros(60, dtype=torch.float64).index_add_(0, lived.place, f) / seeds for f in (lived.factor, lived.factor**2)
-    )
-    wanted = (score[0] > 0).double()
+    place = lived.row % rows * events + lived.event
+    weight, square = (torch.zeros(60, dtype=torch.float64).index_add_(0, place, f) / seeds for f in (lived.factor, lived.factor**2))
+    wanted = (score.flatten() > 0).double()
     error = ((square - wanted).clamp(min=0) / seeds).sqrt()
-    often = torch.bincount(lived.place, minlength=60) > 50  # or else its own error is not known well enough
+    often = torch.bincount(place, minlength=60) > 50  # or else its own error is not known well enough
     assert ((weight - wanted).abs() < 4.5 * error + 1e-9)[often].all(), "each candidate lives on with its weight, on average"
     assert often.sum() > 20
-    own = (lived.place[:, None] >= edges[0, 1:-1]).sum(1)
-    assert ((lived.island == own) | (own == 0) | (lived.island == 0)).all(), "an island draws from itself and the common ground"
+    before, after = grounds.of_row[lived.row] % (islands + 1), lived.ground % (islands + 1)
+    assert (after[lived.drawn] > 0).all() and (after[~lived.drawn] == before[~lived.drawn]).all()
+    assert ((after == before) | (before == 0)).all(), "an island draws from itself and the common ground"
+
+
+def test_rows_go_on_as_often_as_they_are_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large vocabulary: as many places as rows that are worth the same, so one each; and alike rows take different events."""
+    monkeypatch.setattr(selection, "LONG", 1)
+    score, random = torch.full((50, 200), 0.5, dtype=torch.float64), torch.tensor([[0.37, 0.61]], dtype=torch.float64)
+    owner = torch.zeros(50, dtype=torch.long)
+    lived = sift(score, Grounds(owner + 1, 1, 1, Layout(owner, 1)), torch.tensor([50]), random)
+    assert lived.row.tolist() == list(range(50))
+    assert set(torch.bincount(lived.event // 20, minlength=10).tolist()) <= {4, 5, 6}, "together they are spread over all events"
 
 
 def test_heavy_candidates_live_with_their_exact_weight() -> None:
     score = torch.tensor([[8.0, 0.5, 0.5, 0.5, 0.5]], dtype=torch.float64)
-    lived = sift(score, torch.tensor([[0, 5, 5]]), torch.tensor([3]), torch.tensor([[0.3]], dtype=torch.float64))
-    assert lived.place.tolist()[0] == 0 and lived.island[0] == 0 and float(lived.factor[0]) == 1
-    assert lived.factor[1:].tolist() == [2, 2] and lived.island[1:].tolist() == [1, 1]
+    random, zero = torch.tensor([[0.3, 0.3]], dtype=torch.float64), torch.zeros(1, dtype=torch.long)
+    lived = sift(score, Grounds(zero, 1, 1, Layout(zero, 1)), torch.tensor([3]), random)
+    assert lived.event.tolist()[0] == 0 and not lived.drawn[0] and float(lived.factor[0]) == 1
+    assert lived.factor[1:].tolist() == [2, 2] and lived.drawn[1:].all()
 
 
 def test_islands_tell_the_variance_of_a_run() -> None:

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from beforehand.estimators.frontier import Layout
 from beforehand.estimators.spread import in_order
-from beforehand.estimators.sums import is_long, room_for
 from beforehand.estimators.tally import Columns, Combinations
 
 # More islands make for narrower intervals, fewer for a smaller error; an island has at least so many rows a step on average.
@@ -90,52 +89,42 @@ class Islands:
         return values.reshape(self.histories, self.count + 1, -1)
 
 
-class Order:
-    """The candidates of each history on one line: ground by ground, in each by event and then by parent, so that alike ones are
-    neighbours. Rows must be sorted by ground."""
+class Grounds:
+    """Which rows of each history are common ground, and which of each island. Rows must be sorted by ground."""
 
-    def __init__(self, ground: Tensor, histories: int, grounds: int, layout: Layout) -> None:
-        self.ground, self.layout = ground, layout
-        self.sizes = torch.bincount(ground, minlength=histories * grounds)
+    def __init__(self, of_row: Tensor, histories: int, islands: int, layout: Layout) -> None:
+        self.of_row, self.islands, self.layout = of_row, islands, layout
+        sizes = torch.bincount(of_row, minlength=histories * (islands + 1)).reshape(histories, -1)
+        # [histories, grounds + 1]: where each begins among the rows of its history, and where the last one ends.
+        self.edges = torch.nn.functional.pad(sizes.cumsum(1), (1, 0))
+
+
+class Line:
+    """The candidates of each history on one line: ground by ground, in each by event and then by row."""
+
+    def __init__(self, grounds: Grounds) -> None:
+        self.layout, self.of_row = grounds.layout, grounds.of_row
+        self.sizes = torch.bincount(grounds.of_row, minlength=grounds.edges.numel() - len(grounds.edges))
         self.first = self.sizes.cumsum(0) - self.sizes
-        self.begins = self.first.reshape(histories, grounds) - layout.begins[:, None]
-        self.ends = self.begins[:, -1:] + self.sizes.reshape(histories, grounds)[:, -1:]
 
-    def line(self, values: Tensor) -> Tensor:
+    def of(self, values: Tensor) -> Tensor:
         """[histories, candidates] from [rows, vocabulary]."""
         rows, vocabulary = values.shape
-        histories, places = self.layout.histories, self.layout.width * vocabulary
-        if is_long(places, values.dtype):
-            return self._long_line(values, values.new_zeros(histories, room_for(places, values.dtype)))
         before = self.first * (vocabulary - 1)
         if not self.layout.full:  # every history is given the room of the largest
-            moved = torch.arange(len(self.begins), device=values.device) * self.layout.width - self.layout.begins
-            before += moved.repeat_interleave(self.begins.shape[1]) * vocabulary
-        first = before[self.ground] + torch.arange(rows, device=values.device)
-        place = first[:, None] + self.sizes[self.ground][:, None] * torch.arange(vocabulary, device=values.device)
-        line = torch.zeros(histories * self.layout.width * vocabulary, dtype=values.dtype, device=values.device)
+            histories = torch.arange(self.layout.histories, device=values.device)
+            moved = histories * self.layout.width - self.layout.begins
+            before += moved.repeat_interleave(len(self.first) // len(moved)) * vocabulary
+        first = before[self.of_row] + torch.arange(rows, device=values.device)
+        place = first[:, None] + self.sizes[self.of_row][:, None] * torch.arange(vocabulary, device=values.device)
+        line = torch.zeros(self.layout.histories * self.layout.width * vocabulary, dtype=values.dtype, device=values.device)
         line[place] = values
-        return line.reshape(histories, -1)
+        return line.reshape(self.layout.histories, -1)
 
-    def _long_line(self, values: Tensor, line: Tensor) -> Tensor:
-        """The same, ground by ground: numbers of places would take more time than the values."""
-        vocabulary = values.shape[1]
-        for begins, sizes, own, first in zip(
-            self.begins.tolist(), self.sizes.reshape(self.begins.shape).tolist(), line, self.layout.begins.tolist(), strict=True
-        ):
-            for begin, size in zip(begins, sizes, strict=True):
-                ground = own[begin * vocabulary : (begin + size) * vocabulary].view(vocabulary, size)
-                ground.copy_(values[first + begin : first + begin + size].T)
-        return line
-
-    def edges(self, vocabulary: int) -> Tensor:
-        """[histories, grounds + 1]: where each ground begins on the line, and where the last one ends."""
-        return torch.cat([self.begins, self.ends], 1) * vocabulary
-
-    def rows(self, history: Tensor, place: Tensor, vocabulary: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Row, event and ground of places on the line."""
+    def candidate(self, history: Tensor, place: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
+        """Row and event of places on the line."""
         begins = self.layout.begins[history]
-        ground = self.ground[begins + place // vocabulary]
+        ground = self.of_row[begins + place // vocabulary]
         size, first = self.sizes[ground], self.first[ground]
         inside = place - (first - begins) * vocabulary
-        return first + inside % size, inside // size, ground
+        return first + inside % size, inside // size

@@ -25,10 +25,11 @@ from beforehand.errors import MethodError
 from beforehand.estimators.engine import TOLERANCE, Run, plain_advance
 from beforehand.estimators.frontier import Expansion, Frontier, Layout, Picks, Tables, by_history
 from beforehand.estimators.guides import Distilled, Guide, guide
-from beforehand.estimators.islands import Islands, Order, how_many
+from beforehand.estimators.islands import Grounds, Islands, how_many
 from beforehand.estimators.randomness import uniforms
 from beforehand.estimators.rewards import matters
 from beforehand.estimators.selection import sift
+from beforehand.estimators.sums import LONG
 from beforehand.estimators.tally import Ledger, Tally
 from beforehand.models import Model
 from beforehand.queries import YES
@@ -57,6 +58,7 @@ class SievePolicy:
         self.guide: Guide | None = guide(run) if lookahead else None
         self.corrects = correct and self.guide is not None and self.guide.single
         self.knows = isinstance(self.guide, Distilled)  # or else only what this run has met
+        self.even = not self.knows and len(run.automaton.classes) >= LONG
         self.gradual = self.knows and _decides_before_the_end(run.tables)
         self.left = torch.zeros(count, dtype=torch.float64, device=run.device)
         self.block, self.numbers = -1, self.left
@@ -86,14 +88,12 @@ class SievePolicy:
         value, score = self._score(expansion, u)
         to_come = None if value is None else _summed(u, value)
         room = self._room(expansion, to_come)
-        order = Order(self.ground, histories, self.count + 1, Layout(frontier.owner, histories))
-        lived = sift(order.line(score), order.edges(u.shape[1]), room, self._starts(expansion.step))
-        rows, events, ground = order.rows(lived.history, lived.place, u.shape[1])
-        ground = torch.where(lived.island > 0, lived.history * (self.count + 1) + lived.island, ground)
-        weight = u[rows, events].double() * lived.factor
-        self.islands.drawn(lived.history, torch.where(lived.island > 0, weight, 0))
-        in_place = torch.argsort(ground * (len(u) * u.shape[1]) + lived.place)
-        rows, events, ground, weight = (each[in_place] for each in (rows, events, ground, weight))
+        grounds = Grounds(self.ground, histories, self.count, Layout(frontier.owner, histories))
+        lived = sift(score, grounds, room, self._random(expansion.step))
+        in_place = torch.argsort((lived.ground * u.shape[1] + lived.event) * len(u) + lived.row)
+        rows, events, factor, ground, drawn = (each[in_place] for each in lived)
+        weight = u[rows, events].double() * factor
+        self.islands.drawn(frontier.owner[rows], torch.where(drawn, weight, 0))
         if value is not None and to_come is not None and self.corrects:
             self.islands.correct(self.ground, to_come * (room > 0)[frontier.owner])
             self.islands.correct(ground, -weight * value.expand_as(u)[rows, events])
@@ -102,13 +102,13 @@ class SievePolicy:
         self.ground = ground
         return Picks(rows, events, weight.log())
 
-    def _starts(self, step: int) -> Tensor:
-        """[histories, islands]: the random numbers of a step, made for a few steps at once."""
+    def _random(self, step: int) -> Tensor:
+        """[histories, 2 × islands]: the random numbers of a step, made for a few steps at once."""
         block, place = divmod(step, STEPS_AT_ONCE)
         if block != self.block:
-            lanes = torch.arange(STEPS_AT_ONCE * self.count, device=self.run.device)
+            lanes = torch.arange(STEPS_AT_ONCE * 2 * self.count, device=self.run.device)
             self.block, self.numbers = block, uniforms(self.run.keys[:, None], block, lanes)
-        return self.numbers[:, place * self.count : (place + 1) * self.count]
+        return self.numbers[:, place * 2 * self.count : (place + 1) * 2 * self.count]
 
     def advance(self, model: Model, expansion: Expansion, picks: Picks) -> Frontier:
         """Counts a call for every row."""
@@ -121,11 +121,14 @@ class SievePolicy:
 
     def _room(self, expansion: Expansion, to_come: Tensor | None) -> Tensor:
         """Rows in proportion to the step and to how much is still to come then, if it goes on falling as it does; without a
-        horizon, as many as it will probably take."""
+        horizon, as many as it will probably take. Of a large vocabulary, where the first steps are as uncertain as the last and
+        nothing is known of them, as many at each."""
         left, step, steps = self.budget - self.ledger.calls, expansion.step, self.run.steps - 1
         if self.run.automaton.horizon is None:
             room = torch.minimum((left // self._steps_left(expansion)).clamp(min=self.count), left)
             return torch.where(room < self.count, 0, room)
+        if self.even:
+            return torch.minimum(left // (steps - step + 1), left - self.count * (steps - step)).clamp(min=self.count)
         if not self.gradual or to_come is None:
             rest = (steps * (steps + 1) - step * (step - 1)) // 2
             return torch.minimum(left * step // max(1, rest), left - self.count * (steps - step)).clamp(min=self.count)
