@@ -77,7 +77,7 @@ def test_sifting_keeps_to_its_room_and_to_its_chances(room: int, islands: int, l
     assert ((weight - wanted).abs() < 4.5 * error + 1e-9)[often].all(), "each candidate lives on with its weight, on average"
     assert often.sum() > 20
     before, after = grounds.of_row[lived.row] % (islands + 1), lived.ground % (islands + 1)
-    assert (after[lived.drawn] > 0).all() and (after[~lived.drawn] == before[~lived.drawn]).all()
+    assert (after[lived.certain :] > 0).all() and (after[: lived.certain] == before[: lived.certain]).all()
     assert ((after == before) | (before == 0)).all(), "an island draws from itself and the common ground"
 
 
@@ -95,8 +95,8 @@ def test_heavy_candidates_live_with_their_exact_weight() -> None:
     score = torch.tensor([[8.0, 0.5, 0.5, 0.5, 0.5]], dtype=torch.float64)
     random, zero = torch.tensor([[0.3, 0.3]], dtype=torch.float64), torch.zeros(1, dtype=torch.long)
     lived = sift(score, Grounds(zero, 1, 1, Layout(zero, 1)), torch.tensor([3]), random)
-    assert lived.event.tolist()[0] == 0 and not lived.drawn[0] and float(lived.factor[0]) == 1
-    assert lived.factor[1:].tolist() == [2, 2] and lived.drawn[1:].all()
+    assert lived.event.tolist()[0] == 0 and lived.certain == 1 and float(lived.factor[0]) == 1
+    assert lived.factor[1:].tolist() == [2, 2]
 
 
 def test_islands_tell_the_variance_of_a_run() -> None:

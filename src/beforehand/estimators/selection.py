@@ -33,14 +33,14 @@ TURN = (5**0.5 - 1) / 2
 
 
 class Sifted(NamedTuple):
-    """Those that live: the row and the event of each, one over the chance that it had, and its ground; and whether it was drawn, or
-    there was no chance in it."""
+    """Those that live: the row and the event of each, one over the chance that it had, and its ground. There was no chance in the
+    first `certain` of them."""
 
     row: Tensor
     event: Tensor
     factor: Tensor
     ground: Tensor
-    drawn: Tensor
+    certain: int
 
 
 def sift(score: Tensor, grounds: Grounds, room: Tensor, random: Tensor) -> Sifted:
@@ -52,13 +52,12 @@ def sift(score: Tensor, grounds: Grounds, room: Tensor, random: Tensor) -> Sifte
     row, event, kept = _heavy(score, grounds, room)
     score[row, event] = 0
     drawn_row, drawn_event, factor, ground = _light(score, grounds, room - kept, random)
-    certain = torch.zeros_like(row)
     return Sifted(
         torch.cat([row, drawn_row]),
         torch.cat([event, drawn_event]),
         torch.cat([factor.new_ones(len(row)), factor]),
         torch.cat([grounds.of_row[row], ground]),
-        torch.cat([certain, torch.ones_like(drawn_row)]) > 0,
+        len(row),
     )
 
 

@@ -90,12 +90,13 @@ class SievePolicy:
         room = self._room(expansion, to_come)
         grounds = Grounds(self.ground, histories, self.count, Layout(frontier.owner, histories))
         lived = sift(score, grounds, room, self._random(expansion.step))
+        weight = u[lived.row, lived.event].double() * lived.factor
+        self.islands.drawn(frontier.owner[lived.row[lived.certain :]], weight[lived.certain :])
         in_place = torch.argsort((lived.ground * u.shape[1] + lived.event) * len(u) + lived.row)
-        rows, events, factor, ground, drawn = (each[in_place] for each in lived)
-        weight = u[rows, events].double() * factor
-        self.islands.drawn(frontier.owner[rows], torch.where(drawn, weight, 0))
+        rows, events, ground, weight = (each[in_place] for each in (lived.row, lived.event, lived.ground, weight))
         if value is not None and to_come is not None and self.corrects:
-            self.islands.correct(self.ground, to_come * (room > 0)[frontier.owner])
+            goes_on = to_come if self.run.automaton.horizon is not None else to_come * (room > 0)[frontier.owner]
+            self.islands.correct(self.ground, goes_on)
             self.islands.correct(ground, -weight * value.expand_as(u)[rows, events])
         if self.guide is not None:
             self.guide.descend(rows, events)
