@@ -1,7 +1,8 @@
 """Models: a past becomes a distribution over the next event.
 
 In: ids, in ragged histories. Out: a `State`, whose `log_probs` are all that the rest of the house looks at. `protocol` is the
-contract; `Markov`, `Recurrent`, `Tempered` and `Function` keep it, and so may anything else. Nothing here knows of questions.
+contract; `Markov`, `Recurrent`, `Transformer`, `Tempered`, `Function` and `HuggingFace` keep it, and so may anything else. Nothing
+here knows of questions.
 """
 
 from beforehand.models.distil import prepare
