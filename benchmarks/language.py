@@ -40,6 +40,11 @@ def main() -> None:
             subprocess.run([sys.executable, __file__, way, str(rows)], capture_output=True, text=True, check=True).stdout
         )
         print(f"  {way:9} {rows:5,} rows: {told['megabytes']:7,.0f} MB, {told['rows_a_second']:6.1f} rows a second")
+    for megabytes in (100, 300, 1_000):
+        done = subprocess.run([sys.executable, __file__, "memory", str(megabytes)], capture_output=True, text=True, check=True)
+        told = json.loads(done.stdout)
+        speed = f"{told['rows_a_second']:.0f} calls a second"
+        print(f"  6,000 calls asked with memory={megabytes} MB: {told['megabytes']:,.0f} MB, {speed}")
     print(f"  repeated  {ROWS:5,} rows: would hold {ROWS * LONG * told['bytes_a_token'] / 1e9:.0f} GB of keys and values")
     model = load()
     share(model)
@@ -55,6 +60,12 @@ def load() -> HuggingFace:
 def one_way(way: str, rows: int) -> None:
     """Runs in a process of its own, for its peak of memory."""
     model = load()
+    if way == "memory":
+        before, begun = peak(), time.perf_counter()
+        answer = bh.ask(model, QUESTION, TEXT, method="sieve", budget=6_000, memory=rows * 1_000_000)
+        seconds = time.perf_counter() - begun
+        print(json.dumps({"megabytes": peak() - before, "rows_a_second": answer.calls / seconds}))
+        return
     history = [(7 * i) % 40_000 + 100 for i in range(LONG)]
     before, events = peak(), torch.arange(rows) + 100
     run = shared if way == "shared" else repeated

@@ -43,8 +43,14 @@ def main() -> None:
         found.append(measured(model, beginning, told.calls, told.seeds))
         print(line(found[-1]), flush=True)
     (told.out / "figure1.json").write_text(json.dumps({"calls": told.calls, "seeds": told.seeds, "beginnings": found}, indent=1))
+    draw(told.out)
+
+
+def draw(out: Path) -> None:
+    """The figure, from what was written before."""
+    found = json.loads((out / "figure1.json").read_text())["beginnings"]
     for kind in ("png", "svg"):
-        write(chart(found), str(told.out / f"figure1.{kind}"))
+        write(chart(found), str(out / f"figure1.{kind}"))
 
 
 def measured(model: HuggingFace, beginning: str, calls: int, seeds: int) -> dict[str, Any]:
@@ -78,7 +84,7 @@ def chart(found: list[dict[str, Any]]) -> alt.Chart:
             "method": name,
             "tokens": k + 1,
             "probability": mean,
-            "low": mean - 2 * sd,
+            "low": max(0.0, mean - 2 * sd),
             "high": mean + 2 * sd,
         }
         for each in found
@@ -90,7 +96,9 @@ def chart(found: list[dict[str, Any]]) -> alt.Chart:
     )
     band = base.mark_area(opacity=0.25).encode(y=alt.Y("low:Q", title="probability"), y2="high:Q")
     lines = base.mark_line().encode(y="probability:Q")
-    return (band + lines).properties(width=300, height=170).facet("beginning:N", columns=2)  # type: ignore[no-any-return]
+    each = alt.Facet("beginning:N", title=None, sort=list(BEGINNINGS), header=alt.Header(labelFontSize=13))
+    faceted = (band + lines).properties(width=320, height=150).facet(each, columns=2).resolve_scale(y="independent")
+    return faceted.configure_axis(grid=False)  # type: ignore[no-any-return]
 
 
 if __name__ == "__main__":

@@ -102,6 +102,7 @@ class Work:
     def _runs(self, questions: Group, budget: int | None) -> int:
         """Where the rows of one history do not fit into the memory together, independent smaller runs take their place."""
         needed = self._rows(questions, budget) * len(self.model.vocabulary) * BYTES_PER_CANDIDATE
+        needed += (budget or DEFAULT_BUDGET) * getattr(self.model, "bytes_per_call", 0)
         steps = questions.automaton.horizon or 100
         return min(-(-needed // max(int(self.memory), LEAST_MEMORY)), max(1, (budget or DEFAULT_BUDGET) // (2 * steps)))
 

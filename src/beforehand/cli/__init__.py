@@ -7,6 +7,7 @@ needs it.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -28,6 +29,8 @@ for module in (train, ask, score, backtest, inspect, released, demo):
 
 def main() -> None:
     """The entry point: errors of ours are a sentence, not a traceback."""
+    # Threads that wait for each other by spinning make everything several times slower on a machine that does other work as well.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         app()
     except BeforehandError as error:

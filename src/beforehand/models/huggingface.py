@@ -42,6 +42,7 @@ class HuggingFace:
         bos = getattr(tokenizer, "bos_token_id", None)
         self._first = [] if bos is None else [int(bos)]
         self._check_order()
+        self.bytes_per_call = 0  # what a step of a row leaves behind
         self.shares = self._can_share()
 
     @torch.inference_mode()
@@ -143,6 +144,7 @@ class HuggingFace:
             events = torch.tensor([text[2], text[3], text[1]], device=self.device)
             nodes = self._through(begun.memory.take(rows), events)
             grown = begun.memory.take(rows).grown(nodes[1])
+            self.bytes_per_call = sum(each[0].nbytes for each in (*nodes[1].keys, *nodes[1].values))
             stepped, _ = self._through(grown, torch.full((3,), text[3], device=self.device))
             whole = [[*text[:3], text[3]], [*text[:2], text[3], text[3]], [text[0], text[1], text[3]]]
             off = (stepped - self._anew(whole).log_probs).abs().max()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +79,9 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _quiet_unless_watched() -> Iterator[None]:
-    """The bars of transformers are for people."""
-    from transformers.utils import logging
-
-    if sys.stderr.isatty() or not logging.is_progress_bar_enabled():
+    """The bars of transformers are for people; errors are raised, and not lost with them."""
+    if sys.stderr.isatty():
         yield
         return
-    logging.disable_progress_bar()
-    try:
+    with redirect_stderr(io.StringIO()):
         yield
-    finally:
-        logging.enable_progress_bar()

@@ -1,0 +1,46 @@
+"""python -m paper run errors | all [--size small | full] [--data DIR] · python -m paper page"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from paper import before, coverage, efficiency, errors, long_horizon, temperature
+from paper.page import built
+from paper.study import FULL, SMALL, Size, carry_out
+from paper.subjects import SHARED
+
+STUDIES = {each.STUDY.name: each.STUDY for each in (errors, long_horizon, temperature, coverage, before, efficiency)}
+SUBJECTS = ("moocs", "shakespeare", "amazon")
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    """The command."""
+    options = argparse.ArgumentParser(prog="python -m paper", description=__doc__)
+    options.add_argument("what", choices=("run", "page", "list"))
+    options.add_argument("names", nargs="*", help=f"experiments: {', '.join(STUDIES)}, or all")
+    options.add_argument("--size", choices=("small", "full"), default="small")
+    options.add_argument("--subjects", nargs="+", default=list(SUBJECTS), help="data sets")
+    options.add_argument("--histories", type=int, help="instead of the size's")
+    options.add_argument("--data", type=Path, default=SHARED / "data")
+    options.add_argument("--out", type=Path, default=RESULTS)
+    told = options.parse_args()
+    if told.what == "list":
+        print("\n".join(f"{name:13} {study.about.splitlines()[0]}" for name, study in STUDIES.items()))
+        return
+    if told.what == "run":
+        sizes = SMALL if told.size == "small" else FULL
+        size = Size(told.size, tuple(told.subjects), data=told.data, **sizes)  # type: ignore[arg-type]
+        size = replace(size, histories=told.histories or size.histories)
+        for name in STUDIES if "all" in told.names else told.names:
+            carry_out(STUDIES[name], size, told.out)
+        return
+    page = Path(__file__).parent / "README.md"
+    page.write_text(built(STUDIES, told.out))
+    print(f"wrote {page.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Figure 3 and its appendix: error against horizon at three budgets, estimates beside the truth, and how often intervals hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+import beforehand as bh
+from paper.study import Row, Size, Study, errors, relative, truth
+from paper.subjects import subject
+
+METHODS = ("importance", "beam", "hybrid", "sieve")
+
+
+def cases(size: Size) -> list[Row]:
+    """One for each data set, past and horizon."""
+    return [
+        {"subject": name, "history": number, "horizon": horizon}
+        for name in size.subjects
+        for horizon in size.horizons
+        for number in range(size.histories)
+    ]
+
+
+def run(case: Row, size: Size) -> list[Row]:
+    """The budget of all is what the hybrid spends with so many samples."""
+    who = subject(case["subject"], size.histories, max(size.horizons), size.data)
+    question = bh.P(bh.when(who.event(case["history"], case["horizon"])) == case["horizon"])
+    past = who.past(case["history"])
+    known = truth(who.model, question, past, case["horizon"], size.truth)
+    rows: list[Row] = []
+    for samples in size.samples:
+        hybrid = bh.ask(who.model, question, past, method=bh.methods.Hybrid(samples=samples), seed=case["history"])
+        found = errors(who.model, question, past, ("importance", "beam", "sieve"), hybrid.calls, case["history"])
+        found.append({"method": "hybrid", "estimate": hybrid.value, "low": hybrid.low, "high": hybrid.high, "calls": hybrid.calls})
+        rows += [{"label": who.label, "samples": samples, **known, **each} for each in found]
+    return rows
+
+
+def table(rows: pl.DataFrame) -> pl.DataFrame:
+    """Median and mean error in per cent, and coverage."""
+    return (
+        relative(rows)
+        .group_by("label", "samples", "horizon", "method", maintain_order=True)
+        .agg(
+            median=100 * pl.col("error").median(),
+            mean=100 * pl.col("error").mean(),
+            coverage=100 * pl.col("covered").mean(),
+            calls=pl.col("calls").mean(),
+        )
+        .sort("label", "samples", "horizon", "method")
+    )
+
+
+def chart(rows: pl.DataFrame) -> Any:
+    """Median error by horizon."""
+    encoded = alt.Chart(table(rows)).encode(
+        x=alt.X("horizon:Q", title="horizon K"),
+        y=alt.Y("median:Q", title="median error, %", scale=alt.Scale(type="symlog", constant=0.5)),
+        color=alt.Color("method:N", sort=list(METHODS)),
+    )
+    return (
+        encoded.mark_line(point=True)
+        .properties(width=210, height=150)
+        .facet(row="samples:N", column=alt.Column("label:N", title=None))
+    )
+
+
+STUDY = Study("errors", __doc__, cases, run, table, chart)
