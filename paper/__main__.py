@@ -6,12 +6,13 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from paper import before, coverage, efficiency, errors, long_horizon, temperature
+from paper import before, budgets, complexity, coverage, efficiency, entropy, errors, habits, long_horizon, products, temperature
 from paper.page import built
 from paper.study import FULL, SMALL, Size, carry_out
 from paper.subjects import SHARED
 
-STUDIES = {each.STUDY.name: each.STUDY for each in (errors, long_horizon, temperature, coverage, before, efficiency)}
+ORDER = (errors, budgets, efficiency, entropy, temperature, coverage, long_horizon, before, habits, products, complexity)
+STUDIES = {each.STUDY.name: each.STUDY for each in ORDER}
 SUBJECTS = ("moocs", "shakespeare", "amazon")
 RESULTS = Path(__file__).parent / "results"
 

@@ -1,0 +1,61 @@
+"""Error against budget at K = 3, 7 and 11, for all of the paper's methods and the sieve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+import beforehand as bh
+from paper.errors import METHODS
+from paper.study import Row, Size, Study, errors, relative, truth
+from paper.subjects import subject
+
+HORIZONS = (3, 7, 11)
+SAMPLES = (10, 30, 50, 100, 300, 500, 1_000, 3_000, 5_000, 10_000)
+
+
+def cases(size: Size) -> list[Row]:
+    """One for each data set, past and horizon."""
+    count = size.histories if size.name == "full" else size.histories // 2
+    return [{"subject": name, "history": i, "horizon": k} for name in size.subjects for k in HORIZONS for i in range(count)]
+
+
+def run(case: Row, size: Size) -> list[Row]:
+    """The budget of all is what the hybrid spends."""
+    who = subject(case["subject"], size.histories, max(size.horizons), size.data)
+    question = bh.P(bh.when(who.event(case["history"], case["horizon"])) == case["horizon"])
+    past, seed = who.past(case["history"]), case["history"]
+    known = truth(who.model, question, past, case["horizon"], size.truth)
+    rows: list[Row] = []
+    for samples in SAMPLES if size.name == "full" else (10, 30, 100, 300, 1_000):
+        hybrid = bh.ask(who.model, question, past, method=bh.methods.Hybrid(samples=samples), seed=seed)
+        found = errors(who.model, question, past, ("importance", "beam", "uniform", "naive", "sieve"), hybrid.calls, seed)
+        found.append({"method": "hybrid", "estimate": hybrid.value, "low": hybrid.low, "high": hybrid.high, "calls": hybrid.calls})
+        rows += [{"label": who.label, "samples": samples, **known, **each} for each in found]
+    return rows
+
+
+def table(rows: pl.DataFrame) -> pl.DataFrame:
+    """Median and mean, in per cent."""
+    each = relative(rows).group_by("label", "horizon", "samples", "method", maintain_order=True)
+    return each.agg(median=100 * pl.col("error").median(), mean=100 * pl.col("error").mean(), calls=pl.col("calls").mean())
+
+
+def chart(rows: pl.DataFrame) -> Any:
+    """Both axes logarithmic."""
+    clipped = table(rows).with_columns(median=pl.col("median").clip(0.1, 1_000))
+    base = alt.Chart(clipped).encode(
+        x=alt.X("samples:Q", title="samples of the hybrid", scale=alt.Scale(type="log")),
+        y=alt.Y("median:Q", title="median error, %", scale=alt.Scale(type="log")),
+        color=alt.Color("method:N", sort=[*METHODS, "uniform", "naive"]),
+    )
+    return (
+        base.mark_line(point=True)
+        .properties(width=210, height=150)
+        .facet(row="horizon:O", column=alt.Column("label:N", title=None))
+    )
+
+
+STUDY = Study("budgets", __doc__, cases, run, table, chart)
