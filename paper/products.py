@@ -44,7 +44,9 @@ def table(rows: pl.DataFrame) -> pl.DataFrame:
     growth = {}
     for (label,), own in means.group_by("label"):
         later = own.filter((pl.col("terms") > 1) & (pl.col("sum") > 0))
-        growth[label] = fit(np.log(later["terms"].to_numpy()).tolist(), np.log(later["sum"].to_numpy()).tolist())[0] if len(later) > 2 else None
+        growth[label] = (
+            fit(np.log(later["terms"].to_numpy()).tolist(), np.log(later["sum"].to_numpy()).tolist())[0] if len(later) > 2 else None
+        )
     return means.with_columns(growth=pl.col("label").replace_strict(growth, return_dtype=pl.Float64))
 
 
