@@ -6,9 +6,11 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
+
 from paper import before, budgets, complexity, coverage, efficiency, entropy, errors, habits, long_horizon, products, temperature
 from paper.page import built
-from paper.study import FULL, SMALL, Size, carry_out
+from paper.study import FULL, SMALL, Size, carry_out, written
 from paper.subjects import SHARED
 
 ORDER = (errors, budgets, efficiency, entropy, temperature, coverage, long_horizon, before, habits, products, complexity)
@@ -20,7 +22,7 @@ RESULTS = Path(__file__).parent / "results"
 def main() -> None:
     """The command."""
     options = argparse.ArgumentParser(prog="python -m paper", description=__doc__)
-    options.add_argument("what", choices=("run", "page", "list"))
+    options.add_argument("what", choices=("run", "draw", "page", "list"))
     options.add_argument("names", nargs="*", help=f"experiments: {', '.join(STUDIES)}, or all")
     options.add_argument("--size", choices=("small", "full"), default="small")
     options.add_argument("--subjects", nargs="+", default=list(SUBJECTS), help="data sets")
@@ -37,6 +39,11 @@ def main() -> None:
         size = replace(size, histories=told.histories or size.histories)
         for name in STUDIES if "all" in told.names else told.names:
             carry_out(STUDIES[name], size, told.out)
+        return
+    if told.what == "draw":
+        folder = told.out / told.size
+        for name in STUDIES if "all" in told.names else told.names:
+            written(STUDIES[name], pl.read_parquet(folder / f"{name}.parquet"), folder)
         return
     page = Path(__file__).parent / "README.md"
     page.write_text(built(STUDIES, told.out))

@@ -68,4 +68,33 @@ def chart(rows: pl.DataFrame) -> Any:
     )
 
 
-STUDY = Study("errors", __doc__, cases, run, table, chart)
+def means(rows: pl.DataFrame) -> Any:
+    """Mean error by horizon."""
+    encoded = alt.Chart(table(rows)).encode(
+        x=alt.X("horizon:Q", title="horizon K"),
+        y=alt.Y("mean:Q", title="mean error, %", scale=alt.Scale(type="symlog", constant=0.5)),
+        color=alt.Color("method:N", sort=list(METHODS)),
+    )
+    return (
+        encoded.mark_line(point=True)
+        .properties(width=210, height=150)
+        .facet(row="samples:N", column=alt.Column("label:N", title=None))
+    )
+
+
+def scatter(rows: pl.DataFrame) -> Any:
+    """Every estimate beside the truth, of the courses; on the line they agree."""
+    low = 1e-6
+    own = rows.filter((pl.col("subject") == rows["subject"][0]) & pl.col("horizon").is_in([3, 5, 7, 9, 11]))
+    data = own.with_columns(pl.col("truth", "estimate").clip(low, 1)).select("truth", "estimate", "method", "samples", "horizon")
+    log: dict[str, Any] = {
+        "scale": alt.Scale(type="log", domain=[low, 1]),
+        "axis": alt.Axis(grid=False, values=[1e-6, 1e-4, 1e-2, 1], format="~e"),
+    }
+    base = alt.Chart(data)
+    agree = base.mark_line(color="lightgray").encode(x=alt.X("truth:Q", **log), y=alt.Y("truth:Q", **log, title="estimate"))
+    points = base.mark_circle(size=16, opacity=0.6).encode(x="truth:Q", y="estimate:Q", color=alt.Color("samples:O"))
+    return (agree + points).properties(width=120, height=120).facet(row=alt.Row("method:N", sort=list(METHODS)), column="horizon:O")
+
+
+STUDY = Study("errors", __doc__, cases, run, table, chart, {"mean": means, "scatter": scatter})

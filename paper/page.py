@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from paper.remarks import REMARKS
 from paper.study import Study
 
 HEAD = """# The paper, reproduced
@@ -28,7 +29,10 @@ def built(studies: Mapping[str, Study], results: Path) -> str:
             parts.append(f"## {name}\n\n{study.about}\n\nNot run yet.\n")
             continue
         table = pl.read_csv(folder / f"{name}.csv")
-        parts.append(f"## {name}\n\n{study.about}\n\n![{name}](results/small/{name}.svg)\n\n{markdown(table)}")
+        charts = [name, *(f"{name}-{each}" for each in study.more)]
+        shown = "\n\n".join(f"![{each}](results/small/{each}.svg)" for each in charts)
+        remark = f"{REMARKS[name]}\n\n" if name in REMARKS else ""
+        parts.append(f"## {name}\n\n{study.about}\n\n{remark}{shown}\n\n{markdown(table)}")
     parts += [_figure1(results), _gpt2(results)]
     return "\n".join(part for part in parts if part)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ class Study:
     run: Callable[[Row, Size], list[Row]]
     table: Callable[[pl.DataFrame], pl.DataFrame]
     chart: Callable[[pl.DataFrame], Any]
+    more: Mapping[str, Callable[[pl.DataFrame], Any]] = field(default_factory=dict)  # further charts, by name
 
 
 def carry_out(study: Study, size: Size, root: Path) -> pl.DataFrame:
@@ -68,10 +69,16 @@ def carry_out(study: Study, size: Size, root: Path) -> pl.DataFrame:
             out.flush()
     rows = pl.DataFrame([each["case"] | row for each in done for row in each["rows"]], infer_schema_length=None)
     rows.write_parquet(folder / f"{study.name}.parquet")
-    study.table(rows).write_csv(folder / f"{study.name}.csv", float_precision=4)
-    for kind in ("png", "svg"):
-        write(study.chart(rows), str(folder / f"{study.name}.{kind}"))
+    written(study, rows, folder)
     return rows
+
+
+def written(study: Study, rows: pl.DataFrame, folder: Path) -> None:
+    """The table and the charts of what was found."""
+    study.table(rows).write_csv(folder / f"{study.name}.csv", float_precision=4)
+    for name, draw in {study.name: study.chart, **{f"{study.name}-{each}": draw for each, draw in study.more.items()}}.items():
+        for kind in ("png", "svg"):
+            write(draw(rows), str(folder / f"{name}.{kind}"))
 
 
 def truth(model: Any, question: Any, past: Any, horizon: int, most: int) -> Row:
