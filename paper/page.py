@@ -8,7 +8,6 @@ from pathlib import Path
 
 import polars as pl
 
-from paper.remarks import REMARKS
 from paper.study import Study
 
 HEAD = """# The paper, reproduced
@@ -22,7 +21,7 @@ amazon's 16 categories stand in, with a model trained here, and are called by th
 
 def built(studies: Mapping[str, Study], results: Path) -> str:
     """All that there is at the small size."""
-    parts = [HEAD]
+    parts, remarks = [HEAD], _remarks()
     for name, study in studies.items():
         folder = results / "small"
         if not (folder / f"{name}.csv").exists():
@@ -31,10 +30,16 @@ def built(studies: Mapping[str, Study], results: Path) -> str:
         table = pl.read_csv(folder / f"{name}.csv")
         charts = [name, *(f"{name}-{each}" for each in study.more)]
         shown = "\n\n".join(f"![{each}](results/small/{each}.svg)" for each in charts)
-        remark = f"{REMARKS[name]}\n\n" if name in REMARKS else ""
+        remark = f"{remarks[name]}\n\n" if name in remarks else ""
         parts.append(f"## {name}\n\n{study.about}\n\n{remark}{shown}\n\n{markdown(table)}")
     parts += [_figure1(results), _gpt2(results)]
     return "\n".join(part for part in parts if part)
+
+
+def _remarks() -> dict[str, str]:
+    """What is said of each experiment, by its name."""
+    sections = Path(__file__).with_name("remarks.md").read_text().split("\n## ")[1:]
+    return {name: text.strip() for name, _, text in (section.partition("\n") for section in sections)}
 
 
 def markdown(table: pl.DataFrame, most: int = 60) -> str:
