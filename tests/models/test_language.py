@@ -12,6 +12,7 @@ import torch
 import beforehand as bh
 from beforehand.errors import HistoryError, ModelError, StorageError
 from beforehand.models import HuggingFace, State
+from beforehand.models.language import about
 from beforehand.testing import check_model
 from tests.models.tiny import gpt2, llama, mistral, tokenizer
 
@@ -41,6 +42,12 @@ def test_many_steps_give_what_reading_the_whole_text_gives(model: HuggingFace) -
         state = model.advance(state, rows, events)
         texts = [[*texts[row], event] for row, event in zip(rows.tolist(), events.tolist(), strict=True)]
     assert torch.allclose(state.log_probs, model.start(texts).log_probs, atol=1e-4)
+
+
+def test_no_rows_are_no_trouble(model: HuggingFace) -> None:
+    none = torch.zeros(0, dtype=torch.long)
+    state = model.advance(model.start([[5, 6]]), none, none)
+    assert state.log_probs.shape == (0, len(model.vocabulary)) and len(model.advance(state, none, none).log_probs) == 0
 
 
 def test_rows_that_die_leave_nothing_behind() -> None:
@@ -156,6 +163,9 @@ def test_a_folder_and_what_is_none(tmp_path: Path) -> None:
         bh.load_language_model(tmp_path / "m")
     tokenizer().save_pretrained(tmp_path / "m")
     assert isinstance(bh.load_language_model(tmp_path / "m"), HuggingFace)
+    with pytest.raises(StorageError, match=r"bh\.load_language_model"):
+        bh.load(tmp_path / "m")
+    assert about(tmp_path / "m")["model_type"] == "gpt2"
     (tmp_path / "empty").mkdir()
     for place in ("empty", "nothing", "nothing.gguf"):
         with pytest.raises(StorageError, match="there is neither a config"):

@@ -22,7 +22,13 @@ def command(
     json: o.Json = False,
 ) -> None:
     """Show what is known of a model, or what a log holds."""
+    from beforehand.models.language import about, is_language_model
     from beforehand.models.storage import MANIFEST, card_of
+
+    if is_language_model(what):
+        told = about(what)
+        typer.echo(o.as_json(told) if json else "a language model: " + ", ".join(f"{name} {value}" for name, value in told.items()))
+        return
 
     if (Path(what) / MANIFEST).exists():
         found = card_of(what)

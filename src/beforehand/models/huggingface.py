@@ -64,6 +64,9 @@ class HuggingFace:
             memory: list[list[int]] = state.memory
             return self._anew([[*memory[row], event] for row, event in zip(rows.tolist(), events.tolist(), strict=True)])
         branches = state.memory.take(rows)
+        if not len(rows):
+            empty = [each.new_empty(0, len(each), each.shape[2]) for each in branches.trunks[0].keys]
+            return State(state.log_probs[:0], branches.grown(Nodes(empty, empty)))
         found = torch.empty(len(rows), len(self.vocabulary), device=self.device)
         made: list[Nodes] = []
         for part in torch.split(torch.arange(len(rows), device=self.device), ROWS_AT_ONCE):

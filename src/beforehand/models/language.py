@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,18 @@ def is_language_model(path: str | os.PathLike[str]) -> bool:
     """Is this a GGUF file, or a folder as transformers writes them or with a GGUF file in it?"""
     place = Path(path)
     return place.suffix == ".gguf" or (place / "config.json").is_file() or bool(_gguf(place))
+
+
+def about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a folder says of its language model, which is not loaded for that."""
+    place = Path(path)
+    config = place / "config.json"
+    if not config.is_file():
+        files = [place] if place.is_file() else _gguf(place)
+        return {"file": files[0].name, "megabytes": round(files[0].stat().st_size / 1e6)}
+    told = json.loads(config.read_text())
+    wanted = ("model_type", "vocab_size", "num_hidden_layers", "n_layer", "hidden_size", "n_embd", "max_position_embeddings")
+    return {name: told[name] for name in wanted if name in told}
 
 
 def load_language_model(

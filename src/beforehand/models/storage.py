@@ -133,6 +133,8 @@ def _put_together(description: Mapping[str, Any], tensors: Tensors, vocabulary: 
 def _manifest(folder: Path) -> dict[str, Any]:
     if not (folder / MANIFEST).is_file():
         what = "there is nothing" if not folder.exists() else "there is no model.json"
+        if (folder / "config.json").exists() or any(folder.glob("*.gguf")):
+            raise StorageError(f"{folder} holds a language model: load it with bh.load_language_model, or ask it with --text")
         raise StorageError(f"{folder} is not a model: {what}; a model is a folder that bh.save or `beforehand train` wrote")
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
