@@ -15,7 +15,7 @@ from paper.subjects import SHARED
 
 ORDER = (errors, budgets, efficiency, entropy, temperature, coverage, long_horizon, before, habits, products, complexity)
 STUDIES = {each.STUDY.name: each.STUDY for each in ORDER}
-SUBJECTS = ("moocs", "shakespeare", "amazon")
+SUBJECTS = ("moocs", "shakespeare", "amazon", "taobao")
 RESULTS = Path(__file__).parent / "results"
 
 

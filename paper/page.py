@@ -15,7 +15,7 @@ HEAD = """# The paper, reproduced
 Boyd, Showalter, Mandt and Smyth, "Predictive Querying for Autoregressive Neural Sequence Models" (NeurIPS 2022). Made by
 `python -m paper page` from the results beside it; `python -m paper run all` makes those (`--size full`: as many as the paper).
 Courses (moocs) and Shakespeare are asked of the paper's released weights. Reviews and Mobile Apps are not to be had here:
-amazon's 16 categories stand in, with a model trained here, and are called by their name.
+amazon's 16 categories and taobao's 17 stand in, with models trained here, and are called by their names.
 """
 
 
@@ -31,7 +31,7 @@ def built(studies: Mapping[str, Study], results: Path) -> str:
         charts = [name, *(f"{name}-{each}" for each in study.more)]
         shown = "\n\n".join(f"![{each}](results/small/{each}.svg)" for each in charts)
         remark = f"{remarks[name]}\n\n" if name in remarks else ""
-        parts.append(f"## {name}\n\n{study.about}\n\n{remark}{shown}\n\n{markdown(table)}")
+        parts.append(f"## {name}\n\n{study.about}\n\n{remark}{shown}\n\n{markdown(brief(table))}")
     parts += [_figure1(results), _gpt2(results)]
     return "\n".join(part for part in parts if part)
 
@@ -40,6 +40,17 @@ def _remarks() -> dict[str, str]:
     """What is said of each experiment, by its name."""
     sections = Path(__file__).with_name("remarks.md").read_text().split("\n## ")[1:]
     return {name: text.strip() for name, _, text in (section.partition("\n") for section in sections)}
+
+
+def brief(table: pl.DataFrame) -> pl.DataFrame:
+    """Methods side by side, and of many steps a few; the whole table stands in the .csv."""
+    if {"method", "median"} <= set(table.columns) and "paper" not in table.columns:
+        index = [name for name in ("label", "samples", "horizon", "temperature") if name in table.columns]
+        return table.pivot("method", index=index, values="median").sort(index)
+    if "open" in table.columns:
+        few = table.filter(pl.col("steps").is_in([1, 2, 5, 10, 20, 30, 60]))
+        return few.pivot("label", index="steps", values="open").sort("steps")
+    return table
 
 
 def markdown(table: pl.DataFrame, most: int = 60) -> str:
