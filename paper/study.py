@@ -63,10 +63,12 @@ def carry_out(study: Study, size: Size, root: Path) -> pl.DataFrame:
     left = [case for case in cases if json.dumps(case, sort_keys=True) not in known]
     columns = (TextColumn(study.name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns) as bar, parts.open("a") as out:
-        for case in bar.track(left, total=len(cases), completed=len(cases) - len(left)):
+        task = bar.add_task("", total=len(cases), completed=len(cases) - len(left))
+        for case in left:
             done.append({"case": case, "rows": study.run(case, size)})
             out.write(json.dumps(done[-1]) + "\n")
             out.flush()
+            bar.advance(task)
     rows = pl.DataFrame([each["case"] | row for each in done for row in each["rows"]], infer_schema_length=None)
     rows.write_parquet(folder / f"{study.name}.parquet")
     written(study, rows, folder)
