@@ -1,4 +1,4 @@
-"""python -m paper run errors | all [--size small | full] [--data DIR] · python -m paper page"""
+"""python -m paper list · run errors | all [--size small | full] [--data DIR] · draw all · page · fetch apps"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from paper import before, budgets, complexity, coverage, efficiency, entropy, errors, habits, long_horizon, products, temperature
+from paper.data import SOURCES, fetch
 from paper.page import built
 from paper.study import FULL, SMALL, Size, carry_out, written
 from paper.subjects import SHARED
@@ -22,8 +23,10 @@ RESULTS = Path(__file__).parent / "results"
 def main() -> None:
     """The command."""
     options = argparse.ArgumentParser(prog="python -m paper", description=__doc__)
-    options.add_argument("what", choices=("run", "draw", "page", "list"))
-    options.add_argument("names", nargs="*", help=f"experiments: {', '.join(STUDIES)}, or all")
+    options.add_argument("what", choices=("run", "draw", "page", "list", "fetch"))
+    options.add_argument(
+        "names", nargs="*", help=f"experiments: {', '.join(STUDIES)}, or all; data sets to fetch: {', '.join(SOURCES)}"
+    )
     options.add_argument("--size", choices=("small", "full"), default="small")
     options.add_argument("--subjects", nargs="+", default=list(SUBJECTS), help="data sets")
     options.add_argument("--histories", type=int, help="instead of the size's")
@@ -32,6 +35,10 @@ def main() -> None:
     told = options.parse_args()
     if told.what == "list":
         print("\n".join(f"{name:13} {study.about.splitlines()[0]}" for name, study in STUDIES.items()))
+        return
+    if told.what == "fetch":
+        for name in told.names:
+            fetch(name, told.data)
         return
     if told.what == "run":
         sizes = SMALL if told.size == "small" else FULL

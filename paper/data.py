@@ -28,34 +28,41 @@ class Source:
     """Where a data set comes from, how it is read, and what it stands for."""
 
     file: str  # within the data folder; a folder for sets of several files
-    address: str | None
+    addresses: tuple[str, ...]
     read: Callable[[Path], Iterator[list[str]]]
     stands_for: str | None = None
 
 
-def sequences(name: str, data: Path, fetch: bool = False) -> list[list[str]]:
+def sequences(name: str, data: Path) -> list[list[str]]:
     """All sequences of a data set, in the order of the file; says which file it needs if that is not there."""
     source = SOURCES[name]
     path = data / source.file
-    if not path.exists() and fetch and source.address is not None:
-        path = _fetched(source.address, data, source.file)
     if not path.exists():
-        where = f"; --fetch gets it from {source.address}" if source.address else ""
+        where = f"; `python -m paper fetch {name}` gets it from {source.addresses[0]}" if source.addresses else ""
         raise SystemExit(f"{name} needs {path}, which is not here{where}")
     return [events for events in source.read(path) if len(events) >= LEAST]
+
+
+def fetch(name: str, data: Path) -> None:
+    """Gets the public files of a data set; those that are there stay."""
+    import pooch
+
+    source = SOURCES[name]
+    if not source.addresses:
+        raise SystemExit(f"{name} has no public address that is known here; put its file at {data / source.file}")
+    several = len(source.addresses) > 1
+    folder = data / source.file if several else (data / source.file).parent
+    for address in source.addresses:
+        target = Path(address).name if several else Path(source.file).name
+        unpacked = pooch.Decompress(name=target) if address.endswith(".gz") and not target.endswith(".gz") else None
+        fetched = target + ".gz" if unpacked else target
+        pooch.retrieve(address, known_hash=None, path=folder, fname=fetched, processor=unpacked, progressbar=False)
 
 
 def sampled(name: str, data: Path, count: int, length: int, seed: int = 0) -> list[list[str]]:
     """The beginnings of some sequences that are long enough, drawn at random."""
     long_enough = [events[:length] for events in sequences(name, data) if len(events) >= length]
     return random.Random(seed).sample(long_enough, min(count, len(long_enough)))
-
-
-def _fetched(address: str, data: Path, file: str) -> Path:
-    import pooch
-
-    target = data / file
-    return Path(pooch.retrieve(address, known_hash=None, path=target.parent, fname=target.name, progressbar=True))
 
 
 def reviews(folder: Path) -> Iterator[list[str]]:
@@ -86,11 +93,14 @@ def _by_user(table: pl.DataFrame) -> Iterator[list[str]]:
 
 
 def moocs(file: Path) -> Iterator[list[str]]:
-    """user_id, item_id, in the order of time."""
+    """JODIE's form: user_id, item_id and more, in the order of time; gzipped or not."""
     users: dict[int, list[str]] = {}
-    with gzip.open(file, "rt") as lines:
-        for row in csv.DictReader(lines):
-            users.setdefault(int(row["user_id"]), []).append(row["item_id"])
+    with file.open("rb") as packed, gzip.open(file, "rt") if packed.read(2) == b"\x1f\x8b" else file.open() as lines:
+        reader = csv.reader(lines)
+        names = next(reader)
+        user, item = names.index("user_id"), names.index("item_id")
+        for row in reader:
+            users.setdefault(int(float(row[user])), []).append(row[item])
     yield from users.values()
 
 
@@ -122,12 +132,47 @@ def msnbc(file: Path) -> Iterator[list[str]]:
 
 
 LSAPP = "https://raw.githubusercontent.com/aliannejadi/LSApp/main/lsapp.tsv.gz"
+JODIE = "http://snap.stanford.edu/jodie/mooc.csv"
+GUTENBERG = "https://www.gutenberg.org/cache/epub/100/pg100.txt"
+MSNBC = "https://archive.ics.uci.edu/static/public/133/msnbc+com+anonymous+web+data.zip"
+RATINGS = "https://datarepo.eng.ucsd.edu/mcauley_group/data/amazon_v2/categoryFilesSmall/"
+CATEGORIES = [
+    "AMAZON_FASHION",
+    "All_Beauty",
+    "Appliances",
+    "Arts_Crafts_and_Sewing",
+    "Automotive",
+    "Books",
+    "CDs_and_Vinyl",
+    "Cell_Phones_and_Accessories",
+    "Clothing_Shoes_and_Jewelry",
+    "Digital_Music",
+    "Electronics",
+    "Gift_Cards",
+    "Grocery_and_Gourmet_Food",
+    "Home_and_Kitchen",
+    "Industrial_and_Scientific",
+    "Kindle_Store",
+    "Luxury_Beauty",
+    "Magazine_Subscriptions",
+    "Movies_and_TV",
+    "Musical_Instruments",
+    "Office_Products",
+    "Patio_Lawn_and_Garden",
+    "Pet_Supplies",
+    "Prime_Pantry",
+    "Software",
+    "Sports_and_Outdoors",
+    "Tools_and_Home_Improvement",
+    "Toys_and_Games",
+    "Video_Games",
+]
 SOURCES = {
-    "reviews": Source("reviews", None, reviews),
-    "apps": Source("lsapp/lsapp.tsv", LSAPP, apps),
-    "moocs": Source("moocs/events.csv.gz", None, moocs),
-    "shakespeare": Source("shakespeare/shakespeare.txt", "https://www.gutenberg.org/cache/epub/100/pg100.txt", shakespeare),
-    "amazon": Source("amazon", None, typed, stands_for="reviews"),
-    "taobao": Source("taobao", None, typed, stands_for="apps"),
-    "msnbc": Source("msnbc/msnbc990928.zip", None, msnbc, stands_for="apps"),
+    "reviews": Source("reviews", tuple(f"{RATINGS}{category}.csv" for category in CATEGORIES), reviews),
+    "apps": Source("lsapp/lsapp.tsv", (LSAPP,), apps),
+    "moocs": Source("moocs/events.csv.gz", (JODIE,), moocs),
+    "shakespeare": Source("shakespeare/shakespeare.txt", (GUTENBERG,), shakespeare),
+    "amazon": Source("amazon", (), typed, stands_for="reviews"),
+    "taobao": Source("taobao", (), typed, stands_for="apps"),
+    "msnbc": Source("msnbc/msnbc990928.zip", (MSNBC,), msnbc, stands_for="apps"),
 }

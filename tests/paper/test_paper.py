@@ -64,6 +64,30 @@ def test_files_of_the_public_forms(tmp_path: Path) -> None:
     assert all(source.stands_for in (None, "reviews", "apps") for source in SOURCES.values())
 
 
+def test_fetching_puts_files_where_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a server on loopback, in the place of the public one."""
+    import functools
+    import gzip
+    import http.server
+    import threading
+
+    from paper import data
+
+    lines = "user_id\tsession_id\ttimestamp\tapp_name\tevent_type\n" + "".join(f"1\t1\t{i:02}\tmail\tOpened\n" for i in range(20))
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / "lsapp.tsv.gz").write_bytes(gzip.compress(lines.encode()))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path / "public")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/lsapp.tsv.gz"
+        monkeypatch.setitem(data.SOURCES, "apps", replace(data.SOURCES["apps"], addresses=(address,)))
+        data.fetch("apps", tmp_path / "data")
+        server.shutdown()
+    assert sequences("apps", tmp_path / "data") == [["mail"] * 20]
+    with pytest.raises(SystemExit, match="no public address"):
+        data.fetch("amazon", tmp_path)
+
+
 def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
     asked: list[int] = []
 
