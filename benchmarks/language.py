@@ -40,12 +40,12 @@ def main() -> None:
             subprocess.run([sys.executable, __file__, way, str(rows)], capture_output=True, text=True, check=True).stdout
         )
         print(f"  {way:9} {rows:5,} rows: {told['megabytes']:7,.0f} MB, {told['rows_a_second']:6.1f} rows a second")
+    print(f"  repeated  {ROWS:5,} rows: would hold {ROWS * LONG * told['bytes_a_token'] / 1e9:.0f} GB of keys and values")
     for megabytes in (100, 300, 1_000):
         done = subprocess.run([sys.executable, __file__, "memory", str(megabytes)], capture_output=True, text=True, check=True)
         told = json.loads(done.stdout)
         speed = f"{told['rows_a_second']:.0f} calls a second"
         print(f"  6,000 calls asked with memory={megabytes} MB: {told['megabytes']:,.0f} MB, {speed}")
-    print(f"  repeated  {ROWS:5,} rows: would hold {ROWS * LONG * told['bytes_a_token'] / 1e9:.0f} GB of keys and values")
     model = load()
     share(model)
     against_generate(model)

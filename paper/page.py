@@ -53,7 +53,7 @@ def brief(table: pl.DataFrame) -> pl.DataFrame:
     return table
 
 
-def markdown(table: pl.DataFrame, most: int = 60) -> str:
+def markdown(table: pl.DataFrame, most: int = 100) -> str:
     """A table, its beginning if it is long."""
     names = table.columns
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]

@@ -6,6 +6,7 @@ Names are imported when they are first used, so that a command which needs no mo
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ if TYPE_CHECKING:
     from beforehand.scoring import score
 
 __version__ = "0.1.0"
+
+# Threads that spin for long while they wait for each other make torch many times slower on a machine that does other work as well.
+# A short spin costs nothing where it does not. Heeded if torch is not loaded yet, and left alone if somebody has set it.
+SHORT_SPIN = "10000"
+os.environ.setdefault("GOMP_SPINCOUNT", SHORT_SPIN)
 
 _HOMES = {
     "backtesting": ("Backtest", "backtest"),

@@ -12,6 +12,7 @@ import sys
 
 import typer
 
+from beforehand import SHORT_SPIN
 from beforehand.cli import ask, backtest, demo, inspect, released, score, train
 from beforehand.errors import BeforehandError
 
@@ -29,8 +30,10 @@ for module in (train, ask, score, backtest, inspect, released, demo):
 
 def main() -> None:
     """The entry point: errors of ours are a sentence, not a traceback."""
-    # Threads that wait for each other by spinning make everything several times slower on a machine that does other work as well.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if (
+        os.environ.get("GOMP_SPINCOUNT") == SHORT_SPIN
+    ):  # a command may take long, and a millisecond is nothing to it: no spin at all
+        os.environ["GOMP_SPINCOUNT"] = "0"
     try:
         app()
     except BeforehandError as error:
