@@ -56,23 +56,18 @@ def table(rows: pl.DataFrame) -> pl.DataFrame:
 
 def chart(rows: pl.DataFrame) -> Any:
     """Median error by horizon."""
-    encoded = alt.Chart(table(rows)).encode(
-        x=alt.X("horizon:Q", title="horizon K"),
-        y=alt.Y("median:Q", title="median error, %", scale=alt.Scale(type="symlog", constant=0.5)),
-        color=alt.Color("method:N", sort=list(METHODS)),
-    )
-    return (
-        encoded.mark_line(point=True)
-        .properties(width=210, height=150)
-        .facet(row="samples:N", column=alt.Column("label:N", title=None))
-    )
+    return _by_horizon(rows, "median")
 
 
 def means(rows: pl.DataFrame) -> Any:
     """Mean error by horizon."""
+    return _by_horizon(rows, "mean")
+
+
+def _by_horizon(rows: pl.DataFrame, average: str) -> Any:
     encoded = alt.Chart(table(rows)).encode(
         x=alt.X("horizon:Q", title="horizon K"),
-        y=alt.Y("mean:Q", title="mean error, %", scale=alt.Scale(type="symlog", constant=0.5)),
+        y=alt.Y(f"{average}:Q", title=f"{average} error, %", scale=alt.Scale(type="symlog", constant=0.5)),
         color=alt.Color("method:N", sort=list(METHODS)),
     )
     return (
