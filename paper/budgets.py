@@ -9,11 +9,12 @@ import polars as pl
 
 import beforehand as bh
 from paper.errors import METHODS
-from paper.study import Row, Size, Study, errors, relative, truth
+from paper.study import Row, Size, Study, beside_hybrid, relative, truth
 from paper.subjects import subject
 
 HORIZONS = (3, 7, 11)
 SAMPLES = (10, 30, 50, 100, 300, 500, 1_000, 3_000, 5_000, 10_000)
+FEWER = (10, 30, 100, 300, 1_000)
 
 
 def cases(size: Size) -> list[Row]:
@@ -26,15 +27,11 @@ def run(case: Row, size: Size) -> list[Row]:
     """The budget of all is what the hybrid spends."""
     who = subject(case["subject"], size.histories, max(size.horizons), size.data)
     question = bh.P(bh.when(who.event(case["history"], case["horizon"])) == case["horizon"])
-    past, seed = who.past(case["history"]), case["history"]
+    past = who.past(case["history"])
     known = truth(who.model, question, past, case["horizon"], size.truth)
-    rows: list[Row] = []
-    for samples in SAMPLES if size.name == "full" else (10, 30, 100, 300, 1_000):
-        hybrid = bh.ask(who.model, question, past, method=bh.methods.Hybrid(samples=samples), seed=seed)
-        found = errors(who.model, question, past, ("importance", "beam", "uniform", "naive", "sieve"), hybrid.calls, seed)
-        found.append({"method": "hybrid", "estimate": hybrid.value, "low": hybrid.low, "high": hybrid.high, "calls": hybrid.calls})
-        rows += [{"label": who.label, "samples": samples, **known, **each} for each in found]
-    return rows
+    samples, others = SAMPLES if size.name == "full" else FEWER, ("importance", "beam", "uniform", "naive", "sieve")
+    found = beside_hybrid(who.model, question, past, others, samples, case["history"])
+    return [{"label": who.label, **known, **each} for each in found]
 
 
 def table(rows: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 import beforehand as bh
-from paper.study import Row, Size, Study, errors, relative, truth
+from paper.study import Row, Size, Study, beside_hybrid, relative, truth
 from paper.subjects import subject
 
 METHODS = ("importance", "beam", "hybrid", "sieve")
@@ -30,13 +30,8 @@ def run(case: Row, size: Size) -> list[Row]:
     question = bh.P(bh.when(who.event(case["history"], case["horizon"])) == case["horizon"])
     past = who.past(case["history"])
     known = truth(who.model, question, past, case["horizon"], size.truth)
-    rows: list[Row] = []
-    for samples in size.samples:
-        hybrid = bh.ask(who.model, question, past, method=bh.methods.Hybrid(samples=samples), seed=case["history"])
-        found = errors(who.model, question, past, ("importance", "beam", "sieve"), hybrid.calls, case["history"])
-        found.append({"method": "hybrid", "estimate": hybrid.value, "low": hybrid.low, "high": hybrid.high, "calls": hybrid.calls})
-        rows += [{"label": who.label, "samples": samples, **known, **each} for each in found]
-    return rows
+    found = beside_hybrid(who.model, question, past, ("importance", "beam", "sieve"), size.samples, case["history"])
+    return [{"label": who.label, **known, **each} for each in found]
 
 
 def table(rows: pl.DataFrame) -> pl.DataFrame:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import beforehand as bh
 from beforehand.models import HuggingFace
+from paper.subjects import SHARED
 
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+DATA = SHARED / "data"
 
 
 def load(folder: str | None = None) -> HuggingFace:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def carry_out(study: Study, size: Size, root: Path) -> pl.DataFrame:
     folder = size.path(root)
     folder.mkdir(parents=True, exist_ok=True)
     parts = folder / f"{study.name}.jsonl"
-    done = [json.loads(line) for line in parts.read_text().splitlines()] if parts.exists() else []
+    done = _kept(parts)
     known = {json.dumps(each["case"], sort_keys=True) for each in done}
     cases = study.cases(size)
     left = [case for case in cases if json.dumps(case, sort_keys=True) not in known]
@@ -73,6 +74,17 @@ def carry_out(study: Study, size: Size, root: Path) -> pl.DataFrame:
     rows.write_parquet(folder / f"{study.name}.parquet")
     written(study, rows, folder)
     return rows
+
+
+def _kept(parts: Path) -> list[Row]:
+    """The cases that were finished; a line that was cut off by a kill is taken away."""
+    if not parts.exists():
+        return []
+    content = parts.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(parts, whole)
+    return [json.loads(line) for line in content[:whole].splitlines()]
 
 
 def written(study: Study, rows: pl.DataFrame, folder: Path) -> None:
@@ -103,11 +115,19 @@ def truth(model: Any, question: Any, past: Any, horizon: int, most: int) -> Row:
 
 def errors(model: Any, question: Any, past: Any, methods: Sequence[str], calls: int, seed: int) -> list[Row]:
     """The answers of several methods at one budget."""
-    rows = []
-    for method in methods:
-        answer = bh.ask(model, question, past, method=method, budget=max(calls, 2), seed=seed)
-        rows.append({"method": method, "estimate": answer.value, "low": answer.low, "high": answer.high, "calls": answer.calls})
-    return rows
+    return [_row(method, bh.ask(model, question, past, method=method, budget=max(calls, 2), seed=seed)) for method in methods]
+
+
+def beside_hybrid(model: Any, question: Any, past: Any, methods: Sequence[str], samples: Sequence[int], seed: int) -> Iterator[Row]:
+    """The hybrid with so many samples, and the other methods at the calls that it spent."""
+    for count in samples:
+        hybrid = bh.ask(model, question, past, method=bh.methods.Hybrid(samples=count), seed=seed)
+        for row in (*errors(model, question, past, methods, hybrid.calls, seed), _row("hybrid", hybrid)):
+            yield {"samples": count, **row}
+
+
+def _row(method: str, answer: Any) -> Row:
+    return {"method": method, "estimate": answer.value, "low": answer.low, "high": answer.high, "calls": answer.calls}
 
 
 def relative(rows: pl.DataFrame) -> pl.DataFrame:

@@ -110,6 +110,8 @@ def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
     size = replace(SIZE, data=tmp_path)
     with pytest.raises(KeyboardInterrupt):
         carry_out(study, size, tmp_path)
+    with (tmp_path / "small" / "squares.jsonl").open("a") as parts:
+        parts.write('{"case": {"num')  # as a kill leaves it
     rows = carry_out(study, size, tmp_path)
     assert asked == [0, 1, 2, 2, 3] and rows["square"].to_list() == [0, 1, 4, 9]
     assert {file.suffix for file in (tmp_path / "small").iterdir()} == {".jsonl", ".parquet", ".csv", ".png", ".svg"}

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from beforehand.estimators.frontier import by_history
 from beforehand.estimators.islands import Grounds, Line
-from beforehand.estimators.sums import LONG, find, largest, running_sums, totals
+from beforehand.estimators.sums import LONG, find, largest, ranks, running_sums, totals
 
 # The last place drawn must stay below the sum of all scores.
 JUST_BELOW = 1 - 2.0**-50
@@ -105,7 +105,8 @@ def _draw(sums: Tensor, edges: Tensor, room: Tensor, start: Tensor) -> tuple[Ten
     spacing = mass / count.clamp(min=1)
     last = torch.cat([at_edge[:, 2:], common.expand_as(own)]).nextafter(at_edge.new_zeros(()))
     known = torch.stack([start, spacing, own, at_edge[:, 1:-1], last[: len(own)], last[len(own) :]]).flatten(1)
-    drawer, number = _each(count.flatten())
+    drawer = torch.repeat_interleave(count.flatten())
+    number = ranks(drawer, count.flatten())
     start, spacing, own, begin, last_own, last_common = known[:, drawer]
     position = (start + number) * JUST_BELOW * spacing
     beyond = position - own
@@ -118,15 +119,8 @@ def _inside(drawer: Tensor, row: Tensor, turned: Tensor) -> Tensor:
     if not len(row):
         return turned
     _, which, count = torch.unique_consecutive(drawer * (row.max() + 1) + row, return_inverse=True, return_counts=True)
-    number = torch.arange(len(row), device=row.device) - (count.cumsum(0) - count)[which]
-    within: Tensor = (number + turned) / count[which]
+    within: Tensor = (ranks(which, count) + turned) / count[which]
     return within
-
-
-def _each(count: Tensor) -> tuple[Tensor, Tensor]:
-    """Each place as often as it counts, and the how manieth of it that is."""
-    place = torch.repeat_interleave(count)
-    return place, torch.arange(len(place), device=place.device) - (count.cumsum(0) - count)[place]
 
 
 def _places(sums: Tensor, history: Tensor, target: Tensor) -> Tensor:
@@ -134,7 +128,7 @@ def _places(sums: Tensor, history: Tensor, target: Tensor) -> Tensor:
     if len(sums) == 1:
         return torch.searchsorted(sums[0], target, right=True) - 1
     counts = torch.bincount(history, minlength=len(sums))
-    rank = torch.arange(len(history), device=history.device) - (counts.cumsum(0) - counts)[history]
+    rank = ranks(history, counts)
     padded = torch.zeros(len(sums), int(counts.max()), dtype=target.dtype, device=target.device)
     padded[history, rank] = target
     return torch.searchsorted(sums, padded, right=True)[history, rank] - 1

@@ -129,14 +129,14 @@ class SievePolicy:
             room = torch.minimum((left // self._steps_left(expansion)).clamp(min=self.count), left)
             return torch.where(room < self.count, 0, room)
         if self.even:
-            return torch.minimum(left // (steps - step + 1), left - self.count * (steps - step)).clamp(min=self.count)
-        if not self.gradual or to_come is None:
-            rest = (steps * (steps + 1) - step * (step - 1)) // 2
-            return torch.minimum(left * step // max(1, rest), left - self.count * (steps - step)).clamp(min=self.count)
-        later = torch.arange(steps - step + 1, device=self.run.device)
-        shares = (step + later) * self._falls(expansion, to_come)[:, None] ** later
-        room = left * (step / shares.sum(1)).clamp(min=LEAST_SHARE / len(later))
-        return torch.minimum((room + 1e-6).long(), left - self.count * (steps - step)).clamp(min=self.count)
+            room = left // (steps - step + 1)
+        elif not self.gradual or to_come is None:
+            room = left * step // max(1, (steps * (steps + 1) - step * (step - 1)) // 2)
+        else:
+            later = torch.arange(steps - step + 1, device=self.run.device)
+            shares = (step + later) * self._falls(expansion, to_come)[:, None] ** later
+            room = (left * (step / shares.sum(1)).clamp(min=LEAST_SHARE / len(later)) + 1e-6).long()
+        return torch.minimum(room, left - self.count * (steps - step)).clamp(min=self.count)
 
     def _falls(self, expansion: Expansion, to_come: Tensor) -> Tensor:
         """[histories]: by which factor a step what is still to come goes down: now, or on average, if that is more; one at most."""

@@ -30,6 +30,11 @@ def totals(rows: Tensor) -> Tensor:
     return _block_sums(rows).sum(1) if _by_block(rows) else rows.sum(1, dtype=torch.float64)
 
 
+def ranks(group: Tensor, sizes: Tensor) -> Tensor:
+    """The how manieth of its group each is, where those of a group stand together."""
+    return torch.arange(len(group), device=group.device) - (sizes.cumsum(0) - sizes)[group]
+
+
 def running_sums(lines: Tensor) -> Tensor:
     """[lines, places + 1] in float64, from nothing on."""
     sums = torch.zeros(len(lines), lines.shape[1] + 1, dtype=torch.float64, device=lines.device)
@@ -50,7 +55,7 @@ def largest(lines: Tensor, count: int) -> tuple[Tensor, Tensor]:
     found = torch.bincount(which, minlength=len(lines))
     if int(found.max()) > lines.shape[1] // 8:  # many are equal
         return torch.topk(lines, count, dim=1)
-    rank = torch.arange(len(which), device=lines.device) - (found.cumsum(0) - found)[which]
+    rank = ranks(which, found)
     values = lines.new_full((len(lines), int(found.max())), -1)
     at = torch.zeros(values.shape, dtype=torch.long, device=lines.device)
     values[which, rank], at[which, rank] = lines[which, places], places

@@ -15,10 +15,10 @@ import torch
 
 from beforehand.errors import StorageError
 from beforehand.models.huggingface import HuggingFace
+from beforehand.models.tokenizer import NEEDED
 
 # Files of which a tokenizer has at least one.
 TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "merges.txt")
-NEEDED = 'language models need more than is installed: pip install "beforehand[language-models]"'
 
 
 def is_language_model(path: str | os.PathLike[str]) -> bool:

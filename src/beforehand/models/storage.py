@@ -18,6 +18,7 @@ from torch import Tensor
 
 from beforehand.errors import BeforehandError, StorageError
 from beforehand.events import Vocabulary
+from beforehand.models.language import is_language_model
 from beforehand.models.markov import Markov
 from beforehand.models.protocol import Model
 from beforehand.models.recurrent import Recurrent
@@ -133,7 +134,7 @@ def _put_together(description: Mapping[str, Any], tensors: Tensors, vocabulary: 
 def _manifest(folder: Path) -> dict[str, Any]:
     if not (folder / MANIFEST).is_file():
         what = "there is nothing" if not folder.exists() else "there is no model.json"
-        if (folder / "config.json").exists() or any(folder.glob("*.gguf")):
+        if is_language_model(folder):
             raise StorageError(f"{folder} holds a language model: load it with bh.load_language_model, or ask it with --text")
         raise StorageError(f"{folder} is not a model: {what}; a model is a folder that bh.save or `beforehand train` wrote")
     try:

@@ -7,6 +7,7 @@ from typing import Any
 from beforehand.errors import ModelError
 from beforehand.events.tokens import Tokens
 
+NEEDED = 'language models need more than is installed: pip install "beforehand[language-models]"'
 # A model may have so many more outputs than its tokenizer has tokens, to fill up blocks: in all, or as a share.
 MOST_PADDING, MOST_SHARE = 16, 0.05
 
@@ -16,7 +17,7 @@ def tokens_of(tokenizer: Any, size: int) -> Tokens:
     try:
         from llguidance.hf import from_tokenizer
     except ImportError:
-        raise ModelError('language models need more than is installed: pip install "beforehand[language-models]"') from None
+        raise ModelError(NEEDED) from None
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{type(tokenizer).__name__} is not a fast tokenizer; load it with AutoTokenizer.from_pretrained(folder)")
     known = len(tokenizer)

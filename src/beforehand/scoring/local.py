@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,17 @@ class Asked:
     model: Path
     questions: tuple[str, ...]
     options: dict[str, Any]
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A file to write to, which takes the target's place in one step; if writing fails, nothing is left of it."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        yield partial
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def run(tasks: Iterator[Task], asked: Asked, workers: int) -> Iterator[tuple[int, int]]:
@@ -72,11 +84,6 @@ def _answered(task: Task, asked: Asked) -> tuple[int, int]:
 
     answers = ask_many(_model, list(asked.questions), [np.asarray(each) for each in task.histories], **asked.options)
     table = long_table(list(answers), task.users)
-    partial = task.target.with_suffix(".partial")
-    try:
+    with replacing(task.target) as partial:
         table.write_parquet(partial)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-    partial.replace(task.target)
     return task.number, len(task.users)

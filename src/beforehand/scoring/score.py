@@ -21,7 +21,7 @@ from beforehand.events import EventLog
 from beforehand.models import load, save
 from beforehand.models.card import fingerprint
 from beforehand.models.storage import card_of
-from beforehand.scoring.local import Asked, Task, run
+from beforehand.scoring.local import Asked, Task, replacing, run
 
 PART = 500
 
@@ -131,11 +131,9 @@ def _joined(parts: Path, target: Path) -> None:
     files = sorted(parts.glob("*.parquet"))
     if not files:
         raise EventsError("there is nobody to score: all sequences have ended, or are empty")
-    partial = target.with_name(f".{target.name}.partial")
     try:
-        pl.scan_parquet(files).sink_parquet(partial)
-        partial.replace(target)
+        with replacing(target) as partial:
+            pl.scan_parquet(files).sink_parquet(partial)
     except (OSError, pl.exceptions.PolarsError) as error:
-        partial.unlink(missing_ok=True)
         raise StorageError(f"{target} cannot be written: {error}; the parts in {parts} are kept") from None
     shutil.rmtree(parts, ignore_errors=True)
